@@ -1,0 +1,24 @@
+"""Garrison: an exact, compiled, batched CAGE Challenge 2, and what trains defenders on it.
+
+Importing this package does nothing heavy: the names below load on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from garrison.version import __version__
+
+if TYPE_CHECKING:
+    from garrison import cage2, vector
+
+__all__ = ["__version__", "cage2", "vector"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return import_module(f"garrison.{name}")
+    raise AttributeError(f"module 'garrison' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""CAGE Challenge 2."""

@@ -1,0 +1,56 @@
+"""The `garrison` command: a table of commands, each in a module that is imported only when it runs.
+
+A command's module has `main(arguments) -> int`, the exit code. Bad input raises `UserError`, which is printed as one
+line, without a traceback.
+"""
+
+import sys
+from importlib import import_module
+
+from garrison.errors import UserError
+from garrison.version import __version__
+
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+def usage() -> str:
+    """Return the overview that `garrison --help` prints."""
+    width = max(map(len, COMMANDS), default=0)
+    rows = [f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()]
+    return "\n".join(
+        [
+            f"garrison {__version__}: cyber-defence agents at the speed of the machine",
+            "",
+            "usage: garrison COMMAND [options]      (garrison COMMAND --help tells a command's options)",
+            "",
+            *rows,
+        ]
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage())
+        return 0
+    if arguments[0] == "--version":
+        print(__version__)
+        return 0
+    name, *rest = arguments
+    if name not in COMMANDS:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(COMMANDS)}."
+        print(f"garrison: no command {name!r}; {hint}", file=sys.stderr)
+        return 2
+    try:
+        code: int = import_module(COMMANDS[name][0]).main(rest)
+        return code
+    except UserError as error:
+        print(f"garrison {name}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"garrison {name}: interrupted", file=sys.stderr)
+        return 130

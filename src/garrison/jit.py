@@ -1,0 +1,120 @@
+"""The one kernel decorator, its compile cache, and the only place that knows Numba.
+
+Stock `cache=True` keeps stale machine code when a sibling file changes (the callee is inlined into the caller, but only
+the caller's file is watched) and when `NUMBA_BOUNDSCHECK` changes. Here the stamp of a cached kernel covers every
+source file of its package, this file, and the flags.
+
+`NUMBA_DISABLE_JIT=1` makes every kernel plain Python with the same results, to step through with a debugger.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching, config
+
+COMPILED: bool = not config.DISABLE_JIT
+
+Function = Callable[..., Any]
+
+
+def kernel(function: Function | None = None, *, cached: bool = False) -> Any:
+    """Compile `function` on its first call.
+
+    Functions called from Python say `cached=True` and are kept on disk; the ones they call are compiled into them.
+    The flags: `nogil`, so that a batch can be split over Python threads; the numpy error model, because a check for a
+    zero divisor costs a branch and no kernel divides by a variable; no `fastmath`, because it may change results; no
+    `parallel`, because its threads die in forked children.
+    """
+    if function is None:
+        return lambda f: kernel(f, cached=cached)
+    if not COMPILED:
+        return function
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    if cached:
+        compiled._cache = _KernelCache(function)
+    return compiled
+
+
+def is_compiled(*kernels: Any) -> bool:
+    """Say whether every kernel has machine code in the cache or in memory, without compiling any."""
+    return all(k.signatures or any(_cache_files(k)) for k in kernels) if COMPILED else True
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels: `GARRISON_CACHE_DIR`, or `garrison` in the user's cache folder."""
+    if chosen := os.environ.get("GARRISON_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "garrison"
+
+
+def source_stamp(package: Path) -> str:
+    """Hash everything that the machine code of a kernel in `package` depends on."""
+    digest = hashlib.sha256()
+    digest.update(f"{numba.__version__} {sys.version} {config.BOUNDSCHECK} {config.OPT}".encode())
+    for file in sorted(package.glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    digest.update(Path(__file__).read_bytes())
+    return digest.hexdigest()
+
+
+_stamp = cache(source_stamp)  # one reading of the sources a process
+
+
+class _KernelLocator(caching._CacheLocator):  # type: ignore[misc]
+    """Tells Numba where a kernel's cache lies and what makes it stale."""
+
+    def __init__(self, function: Function, file: str) -> None:
+        self._package = Path(file).parent
+        self._function = function
+        place = hashlib.sha256(str(self._package).encode()).hexdigest()[:12]
+        self._folder = cache_folder() / f"{self._package.name}-{place}"
+
+    def ensure_cache_path(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return _stamp(self._package)
+
+    def get_disambiguator(self) -> str:
+        # Two stamps never share a file, so processes with and without bounds checks do not evict each other.
+        return f"{self._function.__code__.co_firstlineno}-{_stamp(self._package)[:12]}"
+
+    @classmethod
+    def from_function(cls, py_func: Function, py_file: str) -> "_KernelLocator":
+        return cls(py_func, py_file)
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_KernelLocator,)
+
+
+class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _KernelCacheImpl
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            # A read-only or full cache folder costs the next process a compile; this one goes on.
+            print(f"garrison: compiled kernels are not kept: {error}", file=sys.stderr)
+
+
+def _cache_files(compiled: Any) -> list[Path]:
+    implementation = compiled._cache._impl
+    folder = Path(implementation.locator.get_cache_path())
+    return list(folder.glob(f"{implementation.filename_base}.*.nbc"))

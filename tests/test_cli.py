@@ -1,0 +1,31 @@
+"""The command table: help, version and wrong commands."""
+
+import subprocess
+import sys
+
+import pytest
+
+from garrison import cli
+from garrison.version import __version__
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert __version__ in out
+    for name in cli.COMMANDS:
+        assert f"  {name}" in out
+
+
+def test_an_unknown_command_exits_2_and_suggests_the_nearest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(cli.COMMANDS, "doctor", ("garrison.doctor", ""))
+    assert cli.main(["docter"]) == 2
+    assert "did you mean doctor?" in capsys.readouterr().err
+
+
+def test_importing_garrison_loads_nothing_heavy() -> None:
+    code = "import sys, garrison; print([m for m in ('numpy', 'numba', 'gymnasium', 'torch') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
