@@ -10,12 +10,14 @@ from importlib import import_module
 from garrison.errors import UserError
 from garrison.version import __version__
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
+}
 
 
 def usage() -> str:
     """Return the overview that `garrison --help` prints."""
-    width = max(map(len, COMMANDS), default=0)
+    width = max(map(len, COMMANDS))
     rows = [f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()]
     return "\n".join(
         [

@@ -13,17 +13,23 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
 from numba.core import caching, config
 
 COMPILED: bool = not config.DISABLE_JIT
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 
-def kernel(function: Function | None = None, *, cached: bool = False) -> Any:
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, cached: bool) -> Callable[[F], F]: ...
+def kernel(function: Any = None, *, cached: bool = False) -> Any:
     """Compile `function` on its first call.
 
     Functions called from Python say `cached=True` and are kept on disk; the ones they call are compiled into them.
@@ -31,14 +37,21 @@ def kernel(function: Function | None = None, *, cached: bool = False) -> Any:
     zero divisor costs a branch and no kernel divides by a variable; no `fastmath`, because it may change results; no
     `parallel`, because its threads die in forked children.
     """
-    if function is None:
-        return lambda f: kernel(f, cached=cached)
-    if not COMPILED:
-        return function
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
-    if cached:
-        compiled._cache = _KernelCache(function)
-    return compiled
+
+    def build(function: Function) -> Any:
+        if not COMPILED:
+            return function
+        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+        if cached:
+            compiled._cache = _KernelCache(function)
+        return compiled
+
+    return build if function is None else build(function)
+
+
+def records(array: Any) -> Any:
+    """Return `array` as kernels want it: plain Python needs a recarray for `env.field`, a compiled call none."""
+    return array if COMPILED else array.view(np.recarray)
 
 
 def is_compiled(*kernels: Any) -> bool:
