@@ -1,9 +1,9 @@
-"""A feed-forward network computed by hand: matrix products through torch's BLAS, everything between them compiled.
+"""A feed-forward network computed by hand: matrix products through BLAS, everything between them compiled.
 
 Torch's autograd passes over the 145 logits of a sample a dozen times, and every pass goes through memory. Here a
 minibatch is split over threads (a lane each), and a lane works through its part in chunks that stay in the core's
-cache: inputs, forward, one pass for loss and gradient, backward. The matrix products are single-threaded; they and the
-compiled passes release Python's lock, so the lanes run side by side. Tested against `AutogradNetwork`.
+cache: forward, one pass for loss and gradient, backward; all without Python's lock, so the lanes run side by side.
+Tested against `AutogradNetwork`.
 """
 
 from collections.abc import Callable
@@ -13,193 +13,261 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
+from garrison.errors import UserError
 from garrison.jit import kernel
-from garrison.learn.arithmetic import tanh
+from garrison.learn.arithmetic import MASKED
+from garrison.learn.blas import find_sgemm, new_call
+from garrison.learn.layers import (
+    ACTIVATIONS,
+    Column,
+    Table,
+    linear_backward,
+    linear_forward,
+    tower_backward,
+    tower_forward,
+)
 from garrison.learn.loss import Means, Rows, Terms, ppo_gradient
-from garrison.learn.policy import Policy, Tower, views
+from garrison.learn.policy import Policy
 from garrison.learn.rollout import Batch
 from garrison.learn.sampling import Streams, draw
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
-CHUNK = 1024  # samples a lane works on at once: their 145 logits are 0.6 MB, within a second-level cache
+CHUNK = 256  # samples a lane works on at once: small enough for its second-level cache
+VECTOR = 32  # logits are padded to a multiple of this, so that compiled passes over them have no leftover columns
 SMALLEST_SHARE = 128  # fewer rows a lane are not worth waking a thread
 
 
-@kernel(cached=True, fastmath=True)
-def _tanh_forward(z: Floats, bias: Floats) -> None:
-    """Add the bias and apply tanh, in place."""
-    for i in range(z.shape[0]):
-        row = z[i]
-        for j in range(row.shape[0]):
-            row[j] = tanh(row[j] + bias[j])
+class Plan:
+    """Where everything lies: layer tables over the policy's flat parameters and a lane's workspace."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._places: dict[int, int] = {}
+        place = 0
+        for parameter in policy.parameters():
+            self._places[id(parameter)] = place
+            place += parameter.numel()
+        self.size = 0  # of the workspace, in floats
+        inputs = self._room(policy.observations.size)
+        self.is_shared = policy.critic is policy.actor
+        self.actor, features, dfeatures = self._tower(policy.actor.layers, inputs)
+        self.padded = -(-policy.actions.size // VECTOR) * VECTOR
+        self.action_head = self._layer(policy.action_head, self.padded, features, dfeatures)
+        self.critic = self.actor[:0]
+        if not self.is_shared:
+            self.critic, features, dfeatures = self._tower(policy.critic.layers, inputs)
+        self.value_head = self._layer(policy.value_head, 1, features, dfeatures)
+        # A head's outputs are replaced by their gradient, in place.
+        for head in (self.action_head, self.value_head):
+            head[Column.DY] = head[Column.Y]
+
+    def _room(self, width: int) -> int:
+        place = self.size
+        self.size += CHUNK * width
+        return place
+
+    def _tower(self, layers: nn.ModuleList, x: int) -> tuple[Table, int, int]:
+        rows, dx = [], -1  # nobody needs the gradient of the network's inputs
+        for layer in layers:
+            assert isinstance(layer, nn.Linear)
+            rows.append(self._layer(layer, layer.out_features, x, dx))
+            x, dx = rows[-1][Column.Y], rows[-1][Column.DY]
+        return np.array(rows, np.int64).reshape(len(rows), len(Column)), x, dx
+
+    def _layer(self, layer: nn.Linear, width: int, x: int, dx: int) -> Table:
+        weight, bias = self._places[id(layer.weight)], self._places[id(layer.bias)]
+        y, dy = self._room(width), self._room(width)
+        return np.array([weight, bias, layer.in_features, layer.out_features, width, x, y, dx, dy], np.int64)
 
 
-@kernel(cached=True, fastmath=True)
-def _tanh_backward(delta: Floats, output: Floats, bias_gradient: Floats) -> None:
-    """Turn the gradient of tanh's output into that of its input, in place; add its sum to the bias's gradient."""
-    for i in range(delta.shape[0]):
-        row, out = delta[i], output[i]
-        for j in range(row.shape[0]):
-            row[j] *= np.float32(1.0) - out[j] * out[j]
-            bias_gradient[j] += row[j]
+@kernel
+def _forward(
+    sgemm: Any,
+    call: Any,
+    actor: Table,
+    critic: Table,
+    action_head: Table,
+    value_head: Table,
+    activation: int,
+    flat: Floats,
+    work: Floats,
+    n: int,
+    wants_logits: bool,
+) -> None:
+    """Compute values and, if wanted, logits; both without bias."""
+    if wants_logits or critic.shape[0] == 0:
+        tower_forward(sgemm, call, actor, flat, work, n, activation)
+    if wants_logits:
+        linear_forward(sgemm, call, action_head, flat, work, n)
+    tower_forward(sgemm, call, critic, flat, work, n, activation)
+    linear_forward(sgemm, call, value_head, flat, work, n)
 
 
-@kernel(cached=True, fastmath=True)
-def _relu_forward(z: Floats, bias: Floats) -> None:
-    """Add the bias and apply relu, in place."""
-    for i in range(z.shape[0]):
-        row = z[i]
-        for j in range(row.shape[0]):
-            row[j] = max(row[j] + bias[j], np.float32(0.0))
+@kernel(cached=True)
+def _act(
+    sgemm: Any,
+    actor: Table,
+    critic: Table,
+    action_head: Table,
+    value_head: Table,
+    activation: int,
+    flat: Floats,
+    work: Floats,
+    inputs: Floats,
+    bias: Floats,
+    masks: Flags,
+    offsets: NDArray[np.int64],
+    streams: Streams,
+    indices: NDArray[np.int32],
+    log_probs: Floats,
+    values: Floats,
+) -> None:
+    """Draw actions for all inputs; or only evaluate them, if `indices` is empty."""
+    call = new_call()
+    wants_logits = indices.shape[0] > 0
+    width = action_head[Column.WIDTH]
+    for begin in range(0, inputs.shape[0], CHUNK):
+        end = min(begin + CHUNK, inputs.shape[0])
+        n = end - begin
+        work[: n * inputs.shape[1]] = inputs[begin:end].reshape(-1)
+        _forward(
+            sgemm, call, actor, critic, action_head, value_head, activation, flat, work, n, wants_logits
+        )
+        if wants_logits:
+            logits = work[action_head[Column.Y] : action_head[Column.Y] + n * width].reshape(n, width)
+            allowed = masks[begin:end] if masks.shape[0] else masks
+            draw(logits, bias, allowed, offsets, streams[begin:end], indices[begin:end], log_probs[begin:end])
+        for k in range(n):
+            values[begin + k] = work[value_head[Column.Y] + k] + flat[value_head[Column.BIAS]]
 
 
-@kernel(cached=True, fastmath=True)
-def _relu_backward(delta: Floats, output: Floats, bias_gradient: Floats) -> None:
-    """Turn the gradient of relu's output into that of its input, in place; add its sum to the bias's gradient."""
-    for i in range(delta.shape[0]):
-        row, out = delta[i], output[i]
-        for j in range(row.shape[0]):
-            row[j] = row[j] if out[j] > np.float32(0.0) else np.float32(0.0)
-            bias_gradient[j] += row[j]
-
-
-KERNELS: dict[str, tuple[Any, Any]] = {
-    "tanh": (_tanh_forward, _tanh_backward),
-    "relu": (_relu_forward, _relu_backward),
-}
-
-
-class LaneTower:
-    """One lane's buffers for a tower: outputs and gradients of every hidden layer."""
-
-    def __init__(self, tower: Tower, gradients: dict[int, Tensor], inputs: Tensor, activation: str) -> None:
-        self.forward_kernel, self.backward_kernel = KERNELS[activation]
-        layers = [layer for layer in tower.layers if isinstance(layer, nn.Linear)]
-        self.weights = [layer.weight.detach() for layer in layers]
-        self.biases = [layer.bias.detach().numpy() for layer in layers]
-        self.weight_gradients = [gradients[id(layer.weight)] for layer in layers]
-        self.bias_gradients = [gradients[id(layer.bias)].numpy() for layer in layers]
-        self.outputs = [inputs] + [torch.empty(len(inputs), len(weight)) for weight in self.weights]
-        self.deltas = [torch.empty_like(output) for output in self.outputs]
-
-    def forward(self, n: int) -> Tensor:
-        """Return the features of the first `n` inputs."""
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            output = self.outputs[layer + 1][:n]
-            torch.mm(self.outputs[layer][:n], weight.T, out=output)
-            self.forward_kernel(output.numpy(), bias)
-        return self.outputs[-1][:n]
-
-    def backward(self, n: int) -> None:
-        """Add the gradients of weights and biases, given those of the features in `deltas[-1]`."""
-        for layer in range(len(self.weights), 0, -1):
-            delta = self.deltas[layer][:n]
-            self.backward_kernel(delta.numpy(), self.outputs[layer][:n].numpy(), self.bias_gradients[layer - 1])
-            self.weight_gradients[layer - 1].addmm_(delta.T, self.outputs[layer - 1][:n])
-            if layer > 1:
-                torch.mm(delta, self.weights[layer - 1], out=self.deltas[layer - 1][:n])
+@kernel(cached=True)
+def _learn(
+    sgemm: Any,
+    actor: Table,
+    critic: Table,
+    action_head: Table,
+    value_head: Table,
+    activation: int,
+    flat: Floats,
+    work: Floats,
+    inputs: Floats,
+    bias: Floats,
+    gradients: Floats,
+    bias_gradient: Floats,
+    weights: Floats,
+    heads: Floats,
+    sums: NDArray[np.float64],
+    rows: Rows,
+    indices: NDArray[np.int32],
+    masks: Flags,
+    old_log_probs: Floats,
+    old_values: Floats,
+    advantages: Floats,
+    returns: Floats,
+    offsets: NDArray[np.int64],
+    clip: np.float32,
+    value_clip: np.float32,
+    value_coef: np.float32,
+    entropy_coef: np.float32,
+    advantage_mean: np.float32,
+    advantage_scale: np.float32,
+    share: np.float32,
+) -> None:
+    """Write the gradient over the samples `rows` into `gradients`, and the parts of the loss into `sums`."""
+    call = new_call()
+    gradients[:] = 0.0
+    bias_gradient[:] = 0.0
+    sums[:] = 0.0
+    width, value_bias = action_head[Column.WIDTH], value_head[Column.BIAS]
+    for begin in range(0, rows.shape[0], CHUNK):
+        end = min(begin + CHUNK, rows.shape[0])
+        n = end - begin
+        work[: n * inputs.shape[1]] = inputs[begin:end].reshape(-1)
+        _forward(sgemm, call, actor, critic, action_head, value_head, activation, flat, work, n, True)
+        ppo_gradient(
+            work[action_head[Column.Y] : action_head[Column.Y] + n * width].reshape(n, width),
+            bias,
+            work[value_head[Column.Y] : value_head[Column.Y] + n].reshape(n, 1),
+            flat[value_bias : value_bias + 1],
+            rows[begin:end],
+            indices,
+            masks,
+            old_log_probs,
+            old_values,
+            advantages,
+            returns,
+            offsets,
+            clip,
+            value_clip,
+            value_coef,
+            entropy_coef,
+            advantage_mean,
+            advantage_scale,
+            share,
+            weights,
+            heads,
+            bias_gradient,
+            gradients[value_bias : value_bias + 1],
+            sums,
+        )
+        linear_backward(sgemm, call, action_head, flat, gradients, work, n, 0.0)
+        # With a shared trunk, both heads' gradients meet in the features.
+        shared = critic.shape[0] == 0
+        linear_backward(sgemm, call, value_head, flat, gradients, work, n, 1.0 if shared else 0.0)
+        tower_backward(sgemm, call, critic, flat, gradients, work, n, activation)
+        tower_backward(sgemm, call, actor, flat, gradients, work, n, activation)
+    outputs = action_head[Column.OUTPUTS]
+    gradients[action_head[Column.BIAS] : action_head[Column.BIAS] + outputs] = bias_gradient[:outputs]
 
 
 class Lane:
-    """What one thread needs to act and to learn: buffers for a chunk and a gradient of its own."""
+    """What one thread writes to: a workspace, a gradient and the parts of the loss."""
 
-    def __init__(self, policy: Policy, flat_gradients: Tensor) -> None:
-        self.policy = policy
-        self.flat_gradients = flat_gradients
-        names = map(id, policy.parameters())
-        gradients = dict(zip(names, views(flat_gradients, policy), strict=True))
-        self.inputs = torch.empty(CHUNK, policy.observations.size)
-        self.logits = torch.empty(CHUNK, policy.actions.size)
-        self.values = torch.empty(CHUNK, 1)
-        activation = policy.config.activation
-        self.actor = LaneTower(policy.actor, gradients, self.inputs, activation)
-        shared = policy.critic is policy.actor
-        self.critic = self.actor if shared else LaneTower(policy.critic, gradients, self.inputs, activation)
-        self.action_weight = policy.action_head.weight.detach()
-        self.value_weight = policy.value_head.weight.detach()
-        self.action_bias = policy.action_head.bias.detach().numpy()
-        self.value_bias = policy.value_head.bias.detach().numpy()
-        self.action_weight_gradient = gradients[id(policy.action_head.weight)]
-        self.value_weight_gradient = gradients[id(policy.value_head.weight)]
-        self.action_bias_gradient = gradients[id(policy.action_head.bias)].numpy()
-        self.value_bias_gradient = gradients[id(policy.value_head.bias)].numpy()
+    def __init__(self, policy: Policy, plan: Plan) -> None:
+        self.work = np.zeros(plan.size, np.float32)
+        self.inputs = np.empty((0, policy.observations.size), np.float32)
+        self.gradients = np.zeros(len(policy.flat), np.float32)
+        self.bias_gradient = np.zeros(plan.padded, np.float32)
+        self.weights = np.empty(plan.padded, np.float32)
+        self.heads = np.empty((policy.actions.heads, 3), np.float32)
         self.sums = np.zeros(len(Means._fields))
-        self._weights = np.empty(policy.actions.size, np.float32)
-        self._head_entropies = np.empty(policy.actions.heads, np.float32)
 
-    def critic_forward(self, observations: NDArray[Any], rows: Rows) -> Tensor:
-        """Return values without their bias."""
-        n = len(rows)
-        self.policy.observations.inputs(observations, rows, self.inputs[:n].numpy())
-        return torch.mm(self.critic.forward(n), self.value_weight.T, out=self.values[:n])
-
-    def forward(self, observations: NDArray[Any], rows: Rows) -> tuple[Tensor, Tensor]:
-        """Return logits and values, both without their bias."""
-        n = len(rows)
-        values = self.critic_forward(observations, rows)
-        features = self.critic.outputs[-1][:n] if self.critic is self.actor else self.actor.forward(n)
-        return torch.mm(features, self.action_weight.T, out=self.logits[:n]), values
-
-    def learn(self, batch: Batch, rows: Rows, terms: Terms, share: float) -> None:
-        """Add the gradient over the samples `rows` to this lane's, and the parts of the loss to `sums`."""
-        self.flat_gradients.zero_()
-        self.sums[:] = 0.0
-        numbers = tuple(np.float32(x) for x in (*terms, share))
-        for begin in range(0, len(rows), CHUNK):
-            part = rows[begin : begin + CHUNK]
-            logits, values = self.forward(batch.observations, part)
-            ppo_gradient(
-                logits.numpy(),
-                self.action_bias,
-                values.numpy(),
-                self.value_bias,
-                part,
-                batch.indices,
-                batch.masks,
-                batch.log_probs,
-                batch.values,
-                batch.advantages,
-                batch.returns,
-                self.policy.actions.offsets,
-                *numbers,
-                self._weights,
-                self._head_entropies,
-                self.action_bias_gradient,
-                self.value_bias_gradient,
-                self.sums,
-            )
-            self._backward(len(part), logits, values)
-
-    def _backward(self, n: int, logits: Tensor, values: Tensor) -> None:
-        self.action_weight_gradient.addmm_(logits.T, self.actor.outputs[-1][:n])
-        self.value_weight_gradient.addmm_(values.T, self.critic.outputs[-1][:n])
-        torch.mm(logits, self.action_weight, out=self.actor.deltas[-1][:n])
-        if self.critic is self.actor:
-            self.actor.deltas[-1][:n].addmm_(values, self.value_weight)
-        else:
-            torch.mm(values, self.value_weight, out=self.critic.deltas[-1][:n])
-            self.critic.backward(n)
-        self.actor.backward(n)
+    def inputs_of(self, policy: Policy, observations: NDArray[Any], rows: Rows) -> Floats:
+        """Unfold stored observations into this lane's memory, which grows as needed."""
+        if len(self.inputs) < len(rows):
+            self.inputs = np.empty((len(rows), policy.observations.size), np.float32)
+        inputs = self.inputs[: len(rows)]
+        policy.observations.inputs(observations, rows, inputs)
+        return inputs
 
 
 class CompiledNetwork:
-    """Acts and computes gradients over a lane a thread; the result depends on the number of lanes only by rounding."""
+    """Acts and computes gradients over a lane a thread; the number of lanes changes results only by rounding."""
 
     def __init__(self, policy: Policy, num_envs: int, threads: int) -> None:
         self.policy = policy
         self.threads = threads
         self.state = policy.initial_state(num_envs)
-        lane_gradients = torch.zeros(threads, len(policy.flat))
         self.gradients = torch.zeros_like(policy.flat)
-        self._lane_gradients = lane_gradients
-        self._lanes = [Lane(policy, lane_gradients[k]) for k in range(threads)]
+        self._sgemm = find_sgemm()
+        if self._sgemm is None:
+            raise UserError("compute 'compiled' found no BLAS library that compiled code can call; use autograd.")
+        plan = Plan(policy)
+        self._flat = policy.flat.numpy()
+        self._tables = (plan.actor, plan.critic, plan.action_head, plan.value_head)
+        self._activation = ACTIVATIONS[policy.config.activation]
+        self._lanes = [Lane(policy, plan) for _ in range(threads)]
+        self._offsets = policy.actions.offsets.copy()
+        self._offsets[-1] = plan.padded  # the padding belongs to the last head, where its bias makes it impossible
+        self._bias = np.full(plan.padded, MASKED)
+        self._policy_bias = policy.action_head.bias.detach().numpy()
         # The lanes are the threads: a matrix product that started its own would fight them for the cores.
         torch.set_num_threads(1)
-        self._pool = ThreadPoolExecutor(max(1, threads - 1), "lane", initializer=torch.set_num_threads, initargs=(1,))
+        self._pool = ThreadPoolExecutor(max(1, threads - 1), "lane")
 
     def act(
         self,
@@ -212,46 +280,91 @@ class CompiledNetwork:
         values: Floats,
     ) -> None:
         """Draw an action for every environment; writes the last three."""
+        self._bias[: len(self._policy_bias)] = self._policy_bias
 
         def act(lane: Lane, rows: Rows) -> None:
-            for begin in range(0, len(rows), CHUNK):
-                part = rows[begin : begin + CHUNK]
-                here = slice(part[0], part[-1] + 1)
-                logits, computed = lane.forward(observations, part)
-                allowed = masks[here] if len(masks) else masks
-                draw(
-                    logits.numpy(),
-                    lane.action_bias,
-                    allowed,
-                    self.policy.actions.offsets,
-                    streams[here],
-                    indices[here],
-                    log_probs[here],
-                )
-                np.add(computed.numpy()[:, 0], lane.value_bias, out=values[here])
+            here = slice(rows[0], rows[-1] + 1)
+            _act(
+                self._sgemm,
+                *self._tables,
+                self._activation,
+                self._flat,
+                lane.work,
+                lane.inputs_of(self.policy, observations, rows),
+                self._bias,
+                masks[here] if len(masks) else masks,
+                self._offsets,
+                streams[here],
+                indices[here],
+                log_probs[here],
+                values[here],
+            )
 
         self._spread(act, np.arange(len(observations)))
 
     def values(self, observations: NDArray[Any], envs: Rows) -> Floats:
         """Return the critic's values of what the environments `envs` see after their last action."""
         values = np.empty(len(observations), np.float32)
+        nothing = np.empty(0, np.float32)
 
         def evaluate(lane: Lane, rows: Rows) -> None:
-            for begin in range(0, len(rows), CHUNK):
-                part = rows[begin : begin + CHUNK]
-                computed = lane.critic_forward(observations, part).numpy()[:, 0]
-                np.add(computed, lane.value_bias, out=values[part[0] : part[-1] + 1])
+            _act(
+                self._sgemm,
+                *self._tables,
+                self._activation,
+                self._flat,
+                lane.work,
+                lane.inputs_of(self.policy, observations, rows),
+                self._bias,
+                np.empty((0, 0), np.bool_),
+                self._offsets,
+                np.empty(0, np.uint64),
+                np.empty((0, 1), np.int32),
+                nothing,
+                values[rows[0] : rows[-1] + 1],
+            )
 
         self._spread(evaluate, np.arange(len(observations)))
         return values
 
     def gradient(self, batch: Batch, rows: Rows, terms: Terms) -> Means:
         """Write the loss's gradient over the samples `rows` into `gradients`."""
+        self._bias[: len(self._policy_bias)] = self._policy_bias
         share = 1.0 / len(rows)
-        used = self._spread(lambda lane, part: lane.learn(batch, part, terms, share), rows)
-        torch.sum(self._lane_gradients[:used], dim=0, out=self.gradients)
-        sums = sum(lane.sums for lane in self._lanes[:used])
-        return Means(*(float(x) * share for x in np.asarray(sums)))
+        numbers = tuple(np.float32(x) for x in (*terms, share))
+
+        def learn(lane: Lane, part: Rows) -> None:
+            _learn(
+                self._sgemm,
+                *self._tables,
+                self._activation,
+                self._flat,
+                lane.work,
+                lane.inputs_of(self.policy, batch.observations, part),
+                self._bias,
+                lane.gradients,
+                lane.bias_gradient,
+                lane.weights,
+                lane.heads,
+                lane.sums,
+                part,
+                batch.indices,
+                batch.masks,
+                batch.log_probs,
+                batch.values,
+                batch.advantages,
+                batch.returns,
+                self._offsets,
+                *numbers,
+            )
+
+        used = self._lanes[: self._spread(learn, rows)]
+        np.copyto(self.gradients.numpy(), used[0].gradients)
+        sums = used[0].sums.copy()
+        for lane in used[1:]:
+            self.gradients += torch.from_numpy(lane.gradients)
+            sums += lane.sums
+        return Means(*(float(x) * share for x in sums))
 
     def close(self) -> None:
         """End the threads."""

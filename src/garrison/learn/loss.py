@@ -19,7 +19,7 @@ from torch import Tensor
 from garrison.jit import kernel
 from garrison.learn.arithmetic import MASKED, exp
 from garrison.learn.rollout import Batch
-from garrison.learn.sampling import add_bias, shift
+from garrison.learn.sampling import add_bias, forbid
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -122,7 +122,7 @@ def ppo_gradient(
     advantage_scale: np.float32,
     share: np.float32,
     weights: Floats,
-    head_entropies: Floats,
+    heads: Floats,
     bias_gradient: Floats,
     value_bias_gradient: Floats,
     sums: NDArray[np.float64],
@@ -130,34 +130,34 @@ def ppo_gradient(
     """Replace logits and values (both without bias) by the loss's gradient with respect to them.
 
     Adds to `bias_gradient`, `value_bias_gradient` and `sums` (policy, value, entropy, approx_kl, clip_fraction).
-    `share` is one over the size of the whole minibatch; `weights` (outputs,) and `head_entropies` (heads,) are scratch.
+    `share` is one over the size of the whole minibatch; `weights` (outputs,) and `heads` (heads, 3) are scratch.
 
-    Each row is passed over four times while it is in the first-level cache: bias, maximum, exponentials, gradient.
+    A row is passed over three times, in the first-level cache: bias and maximum; exponentials and their sums; gradient.
     """
     one = np.float32(1.0)
     for k in range(rows.shape[0]):
         row, i = logits[k], rows[k]
-        add_bias(row, bias, masks, i)
+        forbid(row, masks, i)
         log_prob = np.float32(0.0)
         entropy = np.float32(0.0)
         for h in range(offsets.shape[0] - 1):
-            begin, end = offsets[h], offsets[h + 1]
-            shift(row, begin, end)
+            # Slices, because an index that starts at an unknown offset might be negative, which stops vector code.
+            head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
+            largest = add_bias(head, bias[offsets[h] : offsets[h + 1]])
             total = np.float32(0.0)
             dot = np.float32(0.0)
-            for j in range(begin, end):
-                weight = exp(row[j])
-                weights[j] = weight
-                total += weight
-                dot += weight * row[j]
+            for j in range(head.shape[0]):
+                logit = head[j] - largest
+                head[j] = logit
+                weight[j] = exp(logit)
+                total += weight[j]
+                dot += weight[j] * logit
             log_total = np.float32(np.log(total))
-            log_prob += row[begin + indices[i, h]] - log_total
-            head_entropies[h] = log_total - dot / total
-            entropy += head_entropies[h]
-            inverse = one / total
-            for j in range(begin, end):
-                weights[j] *= inverse  # now probabilities
-                row[j] -= log_total  # now log-probabilities
+            log_prob += head[indices[i, h]] - log_total
+            heads[h, 0] = one / total
+            heads[h, 1] = log_total - dot / total
+            heads[h, 2] = log_total
+            entropy += heads[h, 1]
 
         log_ratio = log_prob - old_log_probs[i]
         ratio = np.float32(np.exp(log_ratio))
@@ -170,26 +170,30 @@ def ppo_gradient(
         sums[3] += ratio - one - log_ratio
         sums[4] += 1.0 if abs(ratio - one) > clip else 0.0
 
+        # The gradient for a logit: p * (pull + spread * (log p + entropy)), less the pull for the chosen one.
         spread = share * entropy_coef
         for h in range(offsets.shape[0] - 1):
-            begin, end = offsets[h], offsets[h + 1]
-            head_entropy = head_entropies[h]
-            for j in range(begin, end):
-                row[j] = weights[j] * (pull + spread * (row[j] + head_entropy))
-            row[begin + indices[i, h]] -= pull
-        for j in range(row.shape[0]):
-            bias_gradient[j] += row[j]
+            head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
+            bias_slope = bias_gradient[offsets[h] : offsets[h + 1]]
+            factor = heads[h, 0] * spread
+            constant = heads[h, 0] * (pull + spread * (heads[h, 1] - heads[h, 2]))
+            for j in range(head.shape[0]):
+                slope = weight[j] * (constant + factor * head[j])
+                head[j] = slope
+                bias_slope[j] += slope
+            head[indices[i, h]] -= pull
+            bias_slope[indices[i, h]] -= pull
 
         value = values[k, 0] + value_bias[0]
         error = value - returns[i]
-        slope = error
+        value_slope = error
         loss = error * error
         if value_clip > np.float32(0.0):
             move = value - old_values[i]
             near = old_values[i] + min(max(move, -value_clip), value_clip) - returns[i]
             if near * near > loss:
                 loss = near * near
-                slope = near if abs(move) <= value_clip else np.float32(0.0)
+                value_slope = near if abs(move) <= value_clip else np.float32(0.0)
         sums[1] += 0.5 * loss
-        values[k, 0] = share * value_coef * slope
+        values[k, 0] = share * value_coef * value_slope
         value_bias_gradient[0] += values[k, 0]

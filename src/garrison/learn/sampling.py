@@ -50,27 +50,25 @@ def _uniform(streams: Streams, i: int) -> np.float32:
 
 
 @kernel(fastmath=True)
-def shift(row: Floats, begin: int, end: int) -> None:
-    """Subtract the largest of `row[begin:end]` from each, so that exponentials stay in range."""
-    # As integers, floats keep their order (once negative ones are flipped), and an integer maximum is one instruction
-    # a vector whereas a float maximum that respects NaN is not.
-    top = np.int32(-2147483648)
-    for j in range(begin, end):
-        bits = np.float32(row[j]).view(np.int32)
-        top = max(top, np.int32(bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))))
-    largest = np.int32(top ^ ((top >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
-    for j in range(begin, end):
-        row[j] -= largest
+def forbid(row: Floats, masks: NDArray[np.bool_], i: int) -> None:
+    """Make the logits that `masks[i]` forbids so low that their probability is 0; no masks means a first axis of 0."""
+    if masks.shape[0]:
+        for j in range(masks.shape[1]):
+            row[j] = row[j] if masks[i, j] else MASKED
 
 
 @kernel(fastmath=True)
-def add_bias(row: Floats, bias: Floats, masks: NDArray[np.bool_], i: int) -> None:
-    """Add the bias to a row of logits and forbid what `masks[i]` forbids; no masks means a first axis of 0."""
-    for j in range(row.shape[0]):
-        row[j] += bias[j]
-    if masks.shape[0]:
-        for j in range(row.shape[0]):
-            row[j] = row[j] if masks[i, j] else MASKED
+def add_bias(head: Floats, bias: Floats) -> np.float32:
+    """Add the bias to a head's logits and return the largest sum."""
+    # As integers, floats keep their order (once negative ones are flipped), and an integer maximum is one instruction
+    # a vector whereas a float maximum that respects NaN is not.
+    top = np.int32(-2147483648)
+    for j in range(head.shape[0]):
+        logit = np.float32(head[j] + bias[j])
+        head[j] = logit
+        bits = logit.view(np.int32)
+        top = max(top, np.int32(bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF))))
+    return np.int32(top ^ ((top >> np.int32(31)) & np.int32(0x7FFFFFFF))).view(np.float32)
 
 
 @kernel(cached=True, fastmath=True)
@@ -96,41 +94,42 @@ def draw(
     """
     for i in range(logits.shape[0]):
         row = logits[i]
-        add_bias(row, bias, masks, i)
+        forbid(row, masks, i)
         log_prob = np.float32(0.0)
         for h in range(offsets.shape[0] - 1):
-            begin, end = offsets[h], offsets[h + 1]
-            shift(row, begin, end)
+            # Slices, because an index that starts at an unknown offset might be negative, which stops vector code.
+            head = row[offsets[h] : offsets[h + 1]]
+            largest = add_bias(head, bias[offsets[h] : offsets[h + 1]])
             total = np.float32(0.0)
-            for j in range(begin, end):
-                row[j] = exp(row[j])
-                total += row[j]
-            choice = _search(row, begin, end, _uniform(streams, i) * total)
-            indices[i, h] = choice - begin
-            log_prob += np.float32(np.log(row[choice] / total))
+            for j in range(head.shape[0]):
+                head[j] = exp(head[j] - largest)
+                total += head[j]
+            choice = _search(head, _uniform(streams, i) * total)
+            indices[i, h] = choice
+            log_prob += np.float32(np.log(head[choice] / total))
         log_probs[i] = log_prob
 
 
 @kernel(fastmath=True)
-def _search(weights: Floats, begin: int, end: int, target: np.float32) -> int:
+def _search(weights: Floats, target: np.float32) -> int:
     """Return the first column at which the running sum of weights exceeds `target`; its weight is never 0."""
     reached = np.float32(0.0)
-    for block in range(begin, end, BLOCK):
-        stop = min(block + BLOCK, end)
+    for first in range(0, weights.shape[0], BLOCK):
+        block = weights[first : first + BLOCK]
         part = np.float32(0.0)
-        for j in range(block, stop):
-            part += weights[j]
+        for j in range(block.shape[0]):
+            part += block[j]
         if reached + part > target:
-            for j in range(block, stop):
-                reached += weights[j]
+            for j in range(block.shape[0]):
+                reached += block[j]
                 if reached > target:
-                    return j
+                    return first + j
         else:
             reached += part
-    for j in range(end - 1, begin, -1):  # rounding left the sum at the target: the last possible column
+    for j in range(weights.shape[0] - 1, 0, -1):  # rounding left the sum at the target: the last possible column
         if weights[j] > np.float32(0.0):
             return j
-    return begin
+    return 0
 
 
 @kernel(cached=True, fastmath=True)
@@ -144,10 +143,12 @@ def pick_best(
     """Pick the most likely index of each head of each row; overwrites `logits`."""
     for i in range(logits.shape[0]):
         row = logits[i]
-        add_bias(row, bias, masks, i)
+        forbid(row, masks, i)
         for h in range(offsets.shape[0] - 1):
-            best = offsets[h]
-            for j in range(offsets[h] + 1, offsets[h + 1]):
-                if row[j] > row[best]:
+            head = row[offsets[h] : offsets[h + 1]]
+            add_bias(head, bias[offsets[h] : offsets[h + 1]])
+            best = 0
+            for j in range(1, head.shape[0]):
+                if head[j] > head[best]:
                     best = j
-            indices[i, h] = best - offsets[h]
+            indices[i, h] = best
