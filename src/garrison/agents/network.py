@@ -1,0 +1,113 @@
+"""The defender in a checkpoint: a policy, its memory for each environment, and the masks it was trained with."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.agents.protocol import Choices, Flags
+from garrison.errors import UserError
+from garrison.runs import checkpoint
+from garrison.runs.extras import require_torch
+
+if TYPE_CHECKING:
+    from garrison.learn.policy import Policy
+
+CAGE2 = "garrison/CAGE2-v0"
+
+
+class NetworkAgent:
+    """Takes the likeliest action of a policy, or draws one.
+
+    Args:
+        policy: the network.
+        name: what results call it.
+        rules: the rules that it was trained under, if known.
+        encoder: which 52 observations it reads.
+        masked: whether it leaves out the actions that it knows to be refused.
+        sample: draw actions instead of taking the likeliest.
+    """
+
+    def __init__(
+        self,
+        policy: "Policy",
+        name: str = "network",
+        rules: str | None = None,
+        encoder: str = "challenge",
+        masked: bool = False,
+        sample: bool = False,
+    ) -> None:
+        from garrison.agents.masks import ActionMasks
+
+        self.policy, self.name, self.rules, self.encoder, self.sample = policy, name, rules, encoder, sample
+        self._new_masks = ActionMasks if masked else None
+
+    @classmethod
+    def load(cls, path: Path, sample: bool = False) -> "NetworkAgent":
+        """Read the defender of a run folder or a checkpoint."""
+        values = checkpoint.load(path)
+        for key in ("experiment", "policy", "state"):
+            if key not in values:
+                raise UserError(f"{path} is a checkpoint without {key!r}: it holds no agent.")
+        env = values["experiment"]["env"]
+        if env["env"] != CAGE2:
+            raise UserError(f"{path} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
+        require_torch()
+        from garrison.runs.networks import build_policy
+
+        settings = values["experiment"][values["experiment"]["run"]["algorithm"]]
+        return cls(
+            build_policy(values["policy"], values["state"]["weights"]),
+            name=str(path),
+            rules=env["rules"],
+            encoder=env["encoder"],
+            masked=bool(settings.get("action_masks", False)),
+            sample=sample,
+        )
+
+    def begin(self, num_envs: int, seed: int = 0) -> None:
+        """Start with an empty memory for each environment."""
+        import torch
+
+        self._random = np.random.default_rng(seed)
+        self._starts = np.ones(num_envs, np.bool_)
+        self._state: torch.Tensor | None = self.policy.initial_state(num_envs) if self.policy.is_recurrent else None
+        self._masks = self._new_masks(num_envs) if self._new_masks else None
+        observations = self.policy.observations
+        self._stored = np.zeros((num_envs, *observations.shape), observations.dtype)
+        self._rows = np.arange(num_envs)
+        self._inputs = np.zeros((num_envs, observations.size), np.float32)
+
+    def reset(self, mask: Flags) -> None:
+        """Forget the environments where new episodes begin."""
+        self._starts |= mask
+        if self._masks is not None:
+            self._masks.reset(mask)
+
+    def act(self, observations: NDArray[Any]) -> Choices:
+        """Return one action a row."""
+        import torch
+
+        self.policy.observations.store(observations, self._stored)
+        self.policy.observations.inputs(self._stored, self._rows, self._inputs)
+        inputs = torch.from_numpy(self._inputs)
+        with torch.inference_mode():
+            if self._state is None:
+                outputs, _, _ = self.policy(inputs)
+            else:
+                starts = torch.from_numpy(self._starts).unsqueeze(0)
+                outputs, _, self._state = self.policy(inputs.unsqueeze(0), self._state, starts)
+                outputs = outputs[0]
+        logits = outputs.numpy().copy()
+        self._starts[:] = False
+        if self._masks is not None:
+            logits[~self._masks.allowed()] = -np.inf
+        if self.sample:  # the largest of logits with Gumbel noise has the probabilities of the softmax
+            logits += self._random.gumbel(size=logits.shape).astype(np.float32)
+        heads = np.split(logits, self.policy.actions.offsets[1:-1], axis=1)
+        indices = np.stack([head.argmax(axis=1) for head in heads], axis=1)
+        actions: Choices = self.policy.actions.of_indices(indices)
+        if self._masks is not None:
+            self._masks.follow(actions)
+        return actions
