@@ -25,7 +25,7 @@ def test_scripted_agents_agree_with_the_published_rows(name: str, rank: int) -> 
     assert result.is_official
     assert abs(result.total - row.total) <= math.hypot(result.ci95, row.ci95)
     for cell in result.cells:
-        # Nine cells at once: 3.5 standard errors each. The published error is ours at 1000 episodes; means have 2 digits.
+        # Nine cells at once: 3.5 standard errors each. The published error is ours at 1000 episodes; means are rounded.
         error = math.hypot(cell.stderr, cell.stderr * math.sqrt(EPISODES / 1000))
         assert abs(cell.mean - row.cell(cell.red, cell.length)) <= 3.5 * error + 0.01, cell
 

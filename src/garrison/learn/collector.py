@@ -161,7 +161,7 @@ class Collector:
             self.reset(seed)
             return False
         self.envs.reset(seed=seed)
-        set_state(_arrays(state["envs"]))
+        set_state(_arrays(state["envs"], self.envs.get_state()))  # type: ignore[attr-defined]
         self.masks = state["masks"].numpy().copy()
         for name in ("seen", "starts", "resetting", "returns", "lengths"):
             getattr(self, name)[:] = state[name].numpy()
@@ -194,6 +194,8 @@ class Collector:
 def plain(value: Any) -> Any:
     """Copy arrays, also nested ones, into tensors, so that a checkpoint loads without running code from it."""
     if isinstance(value, np.ndarray):
+        if value.dtype.names:  # records: their layout, to compare when they are read, and their bytes
+            return {"layout": str(value.dtype), "bytes": torch.from_numpy(value.copy().view(np.uint8))}
         return torch.from_numpy(value.copy())
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
@@ -204,11 +206,16 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _arrays(value: Any) -> Any:
+def _arrays(value: Any, like: Any) -> Any:
+    """Undo `plain`; records get the type of `like`, the same value of the environments as they are now."""
+    if isinstance(like, np.ndarray) and like.dtype.names:
+        if value["layout"] != str(like.dtype):
+            raise UserError("cannot resume: the environments' state has another layout in this version of Garrison.")
+        return value["bytes"].numpy().copy().view(like.dtype)
     if isinstance(value, torch.Tensor):
         return value.numpy().copy()
     if isinstance(value, dict):
-        return {key: _arrays(item) for key, item in value.items()}
+        return {key: _arrays(item, like[key] if isinstance(like, dict) else None) for key, item in value.items()}
     if isinstance(value, list):
-        return [_arrays(item) for item in value]
+        return [_arrays(item, like[k] if isinstance(like, list | tuple) else None) for k, item in enumerate(value)]
     return value
