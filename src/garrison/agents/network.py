@@ -46,20 +46,25 @@ class NetworkAgent:
     @classmethod
     def load(cls, path: Path, sample: bool = False) -> "NetworkAgent":
         """Read the defender of a run folder or a checkpoint."""
-        values = checkpoint.load(path)
+        require_torch()
+        return cls.of(checkpoint.load(path), str(path), sample)
+
+    @classmethod
+    def of(cls, values: dict[str, Any], name: str, sample: bool = False) -> "NetworkAgent":
+        """Build the defender of a checkpoint's values."""
+        from garrison.runs.networks import build_policy
+
         for key in ("experiment", "policy", "state"):
             if key not in values:
-                raise UserError(f"{path} is a checkpoint without {key!r}: it holds no agent.")
+                raise UserError(f"{name} is a checkpoint without {key!r}: it holds no agent.")
         env = values["experiment"]["env"]
         if env["env"] != CAGE2:
-            raise UserError(f"{path} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
-        require_torch()
-        from garrison.runs.networks import build_policy
+            raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
 
         settings = values["experiment"][values["experiment"]["run"]["algorithm"]]
         return cls(
             build_policy(values["policy"], values["state"]["weights"]),
-            name=str(path),
+            name=name,
             rules=env["rules"],
             encoder=env["encoder"],
             masked=bool(settings.get("action_masks", False)),

@@ -93,7 +93,9 @@ def decode(content: bytes, name: str) -> dict[str, Any]:
     for row in header["arrays"]:
         if row["dtype"] not in DTYPES:
             raise UserError(f"{name} holds an array of type {row['dtype']!r}, which no checkpoint has.")
-        array = np.frombuffer(body, np.dtype(row["dtype"]), count=int(np.prod(row["shape"], dtype=np.int64)), offset=end)
+        array = np.frombuffer(
+            body, np.dtype(row["dtype"]), count=int(np.prod(row["shape"], dtype=np.int64)), offset=end
+        )
         arrays.append(array.reshape(row["shape"]).copy())
         end += array.nbytes
     values: dict[str, Any] = _put_arrays(header["tree"], arrays)

@@ -7,17 +7,20 @@ import numpy as np
 from gymnasium import spaces
 
 from garrison.errors import UserError
+from garrison.learn.config import PolicyConfig
 
 if TYPE_CHECKING:
     from garrison.learn.policy import Policy
 
 
-def describe_policy(policy: "Policy") -> dict[str, Any]:
+def describe_policy(
+    config: PolicyConfig, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]
+) -> dict[str, Any]:
     """Return what is needed to build a policy of this shape."""
     return {
-        "config": {**asdict(policy.config), "hidden": list(policy.config.hidden)},
-        "observation_space": describe_space(policy.observations.space),
-        "action_space": describe_space(policy.actions.space),
+        "config": {**asdict(config), "hidden": list(config.hidden)},
+        "observation_space": describe_space(observation_space),
+        "action_space": describe_space(action_space),
     }
 
 
@@ -25,7 +28,6 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
     """Build the policy that `describe_policy` described, with these weights: one flat array."""
     import torch
 
-    from garrison.learn.config import PolicyConfig
     from garrison.learn.policy import Policy
 
     config = {**description["config"], "hidden": tuple(description["config"]["hidden"])}
@@ -33,9 +35,7 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
         settings = PolicyConfig(**config)
     except TypeError as error:
         raise UserError(f"the checkpoint's network has settings that this version does not know: {error}.") from None
-    policy = Policy(
-        build_space(description["observation_space"]), build_space(description["action_space"]), settings
-    )
+    policy = Policy(build_space(description["observation_space"]), build_space(description["action_space"]), settings)
     if len(weights) != len(policy.flat):
         raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {len(policy.flat)}.")
     policy.flat.copy_(torch.as_tensor(weights))
