@@ -126,6 +126,8 @@ def reset_batch(envs: Records, scenarios: Records, mixed: bool, mask: NDArray[np
     for i in range(len(envs)):
         if mask[i]:
             begin(envs[i], sc, mixed)
+            envs[i].last_total = 0.0
+            envs[i].last_length = 0
             write_observation(envs[i], obs[i])
 
 
