@@ -10,7 +10,9 @@ from importlib import import_module
 from garrison.errors import UserError
 from garrison.version import __version__
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "bench": ("garrison.bench", "measure speed beside every installed peer"),
+}
 
 
 def usage() -> str:
