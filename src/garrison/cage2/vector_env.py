@@ -141,7 +141,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._rewards = np.zeros(num_envs)
         self._terminations = np.zeros(num_envs, np.bool_)
         self._truncations = np.zeros(num_envs, np.bool_)
-        self._red_actions = np.zeros((num_envs, 2), np.int64)
+        self._red_actions = np.zeros((num_envs, 2), np.int8)
         self._is_reset = False
         self._attach()
         warm_up()
