@@ -28,7 +28,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
     -1.0
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - as in Gymnasium
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
 
     def __init__(
         self,

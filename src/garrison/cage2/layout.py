@@ -28,7 +28,15 @@ NUM_TERMS = NUM_HOSTS + 2
 
 MAX_LENGTH = 2**15 - 1  # a step adds at most one session, decoy or report, so no count below can overflow
 
-STATE = np.dtype(
+
+def _without_gaps(fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
+    """Return an aligned record that has no hidden bytes between its fields, so that equal states are equal bytes."""
+    widest_first = sorted(fields, key=lambda field: -np.dtype(field[1]).itemsize)
+    filled = sum(np.dtype([field]).itemsize for field in fields)
+    return np.dtype([*widest_first, ("unused", "i1", -filled % 8)], align=True)
+
+
+STATE = _without_gaps(
     [
         # --- the episode
         ("reward_terms", "f8", NUM_TERMS),  # last step, see above; their sum is the reward
@@ -94,11 +102,10 @@ STATE = np.dtype(
         ("belief", "i1", NUM_HOSTS),  # Belief
         ("activity", "i1"),  # Activity on the host below, in this step
         ("active_host", "i1"),  # -1: none
-    ],
-    align=True,
+    ]
 )
 
-SCENARIO = np.dtype(
+SCENARIO = _without_gaps(
     [
         # --- per host
         ("subnet", "i1", NUM_HOSTS),
@@ -133,11 +140,10 @@ SCENARIO = np.dtype(
         ("decoy_hides", "i1"),  # the encoder shows no activity where a decoy was placed (quirk Q7)
         # --- who plays Red
         ("red_odds", "f8", 3),  # cumulative odds of the scripted attackers, drawn at each reset
-    ],
-    align=True,
+    ]
 )
 
-TAPE = np.dtype(
+TAPE = _without_gaps(
     [
         ("bline_target", "i1"),  # host
         ("address_order", "i1", NUM_HOSTS),  # Meander's shuffles
@@ -148,6 +154,5 @@ TAPE = np.dtype(
         ("session_index", "i2"),  # which session an escalation lifts
         ("session_removable", "i1"),  # whether that one was removable
         ("process_id_reused", "i1"),  # the new session got a process id that was once reported (quirk Q14)
-    ],
-    align=True,
+    ]
 )

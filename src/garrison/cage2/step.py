@@ -126,6 +126,8 @@ def reset_batch(envs: Records, scenarios: Records, mixed: bool, mask: NDArray[np
     for i in range(len(envs)):
         if mask[i]:
             begin(envs[i], sc, mixed)
+            envs[i].last_total = 0.0
+            envs[i].last_length = 0
             write_observation(envs[i], obs[i])
 
 
@@ -143,7 +145,7 @@ def step_batch(
     scenarios: Records,
     tapes: Records,
     actions: NDArray[np.int64],
-    red_actions: NDArray[np.int64],
+    red_actions: NDArray[np.int8],
     obs: NDArray[np.int8],
     final_obs: NDArray[np.int8],
     rewards: NDArray[np.float64],
@@ -216,20 +218,26 @@ def mask_batch(envs: Records, scenarios: Records, by_truth: bool, masks: NDArray
                 row[FIRST_BLOCK + RESTORE_BLOCK * NUM_HOSTS + h] = True
 
 
+_ENTRIES: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
+
+
+def are_compiled() -> bool:
+    """Say whether every kernel that Python calls has its machine code, in memory or on disk."""
+    return is_compiled(*_ENTRIES)
+
+
 def warm_up() -> None:
     """Compile every kernel that Python calls, or load it from the cache; say so once if it takes a while."""
-    kernels: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
-    if not COMPILED or all(k.signatures for k in kernels):
+    if not COMPILED or all(k.signatures for k in _ENTRIES):
         return
-    if not is_compiled(*kernels):
+    if not are_compiled():
         print("garrison: compiling the CAGE-2 kernels, once; about ten seconds...", file=sys.stderr, flush=True)
     envs, scenario, tapes = np.zeros(1, STATE), np.zeros(1, SCENARIO), np.zeros((1, 1), TAPE)
-    mask, obs, numbers = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros((1, 2), np.int64)
+    mask, obs, actions = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros(1, np.int64)
+    red_actions = np.zeros((1, 2), np.int8)
     rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
     reset_batch(envs, scenario, False, mask, obs)
-    step_batch(
-        envs, scenario, tapes, numbers[:, 0].copy(), numbers, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False
-    )
+    step_batch(envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False)
     observe_batch(envs, mask, obs)
-    first_outside(numbers[0], 0, 1)
+    first_outside(actions, 0, 1)
     mask_batch(envs, scenario, False, masks)

@@ -27,7 +27,7 @@ from garrison.cage2.checks import (
     whole_numbers,
 )
 from garrison.cage2.layout import STATE, TAPE
-from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, NUM_SUBNETS, Red, RedKind, Source
+from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
 from garrison.cage2.observe import NUM_BITS
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
@@ -76,7 +76,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         num_envs: how many environments.
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
             `{"bline": 0.5, "meander": 0.5}`, drawn anew at each reset; or `external`: then an action is
-            `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and subnets.
+            `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
+            subnets; naming what Red does not know is an `INVALID` action that fails.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
@@ -87,7 +88,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - as in Gymnasium
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
 
     truth: Truth
     """The true state, as read-only views that follow the batch"""
@@ -141,7 +142,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._rewards = np.zeros(num_envs)
         self._terminations = np.zeros(num_envs, np.bool_)
         self._truncations = np.zeros(num_envs, np.bool_)
-        self._red_actions = np.zeros((num_envs, 2), np.int64)
+        self._red_actions = np.zeros((num_envs, 2), np.int8)
         self._is_reset = False
         self._attach()
         warm_up()
@@ -314,7 +315,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             kinds, targets = red.T.copy()
             check_range("kind of red action", kinds, RED_KINDS)
             check_range("target of red action", targets, NUM_HOSTS)
-            check_range("subnet of red sweep", np.where(kinds == RedKind.SWEEP, targets, 0), NUM_SUBNETS)
             self._red_actions[:] = red
         return blue
 
