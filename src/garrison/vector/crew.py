@@ -154,7 +154,7 @@ class Crew:
                 yield w, *message
         for w in dict.fromkeys(deaths):
             if not self._unread(w):  # what it managed to say comes first; its death will be seen again
-                self._pending.discard(w)
+                self._stop_listening(w)
                 yield w, DIED, b""
         if self._setup.timeout is not None:
             self._look_for_stuck(waiting)
@@ -326,14 +326,18 @@ class Crew:
 
     def _bury(self, w: int) -> None:
         member = self.members[w]
-        for descriptor in (member.replies.fileno(), member.death):
-            self._poll.unregister(descriptor)
-            del self._roles[descriptor]
+        self._stop_listening(w)
         if member.process.exitcode is None:
             member.process.kill()
             member.process.join()
         member.release()
+
+    def _stop_listening(self, w: int) -> None:
+        """Forget the descriptors of a dead worker: they would stay readable and make every wait return at once."""
         self._pending.discard(w)
+        for descriptor in (self.members[w].replies.fileno(), self.members[w].death):
+            if self._roles.pop(descriptor, None):
+                self._poll.unregister(descriptor)
 
 
 def guard(owner: object, crew: Crew) -> "weakref.finalize[Any, Any]":
