@@ -12,12 +12,13 @@ from garrison.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("garrison.bench", "measure speed beside every installed peer"),
+    "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
 }
 
 
 def usage() -> str:
     """Return the overview that `garrison --help` prints."""
-    width = max(map(len, COMMANDS), default=0)
+    width = max(map(len, COMMANDS))
     rows = [f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()]
     return "\n".join(
         [

@@ -13,32 +13,51 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
 from numba.core import caching, config
 
 COMPILED: bool = not config.DISABLE_JIT
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 
-def kernel(function: Function | None = None, *, cached: bool = False) -> Any:
+# What `fastmath=True` allows: other orders of summation and fused multiply-adds, so that loops over floats become
+# vector instructions. It does not allow to assume that there is no NaN or infinity: those must stay visible.
+FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
+
+
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, cached: bool = False, fastmath: bool = False) -> Callable[[F], F]: ...
+def kernel(function: Any = None, *, cached: bool = False, fastmath: bool = False) -> Any:
     """Compile `function` on its first call.
 
     Functions called from Python say `cached=True` and are kept on disk; the ones they call are compiled into them.
     The flags: `nogil`, so that a batch can be split over Python threads; the numpy error model, because a check for a
-    zero divisor costs a branch and no kernel divides by a variable; no `fastmath`, because it may change results; no
-    `parallel`, because its threads die in forked children.
+    zero divisor costs a branch and no kernel divides by a variable; no `fastmath` unless asked for, because it may
+    change results (learning kernels ask for it and are tested against torch; the simulator never does); no `parallel`,
+    because its threads die in forked children.
     """
-    if function is None:
-        return lambda f: kernel(f, cached=cached)
-    if not COMPILED:
-        return function
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
-    if cached:
-        compiled._cache = _KernelCache(function)
-    return compiled
+
+    def build(function: Function) -> Any:
+        if not COMPILED:
+            return function
+        compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FASTMATH if fastmath else False)(function)
+        if cached:
+            compiled._cache = _KernelCache(function)
+        return compiled
+
+    return build if function is None else build(function)
+
+
+def records(array: Any) -> Any:
+    """Return `array` as kernels want it: plain Python needs a recarray for `env.field`, a compiled call none."""
+    return array if COMPILED else array.view(np.recarray)
 
 
 def is_compiled(*kernels: Any) -> bool:
