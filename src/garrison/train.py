@@ -159,30 +159,32 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
 
 def make_envs(config: EnvConfig) -> Any:
     """Make the environments to train in."""
-    if config.is_cage2 and config.backend in ("auto", "native"):
+    if not config.is_cage2:
+        from garrison import vector
+
+        return vector.make(
+            config.env,
+            config.envs,
+            config.backend,
+            workers=config.workers or None,
+            autoreset_mode="SameStep",
+            **config.env_args,
+        )
+    odds = config.red_odds
+    arguments: dict[str, Any] = {
+        "red": odds if len(odds) > 1 else next(iter(odds)),
+        "rules": config.rules,
+        "length": config.length,
+        "encoder": config.encoder,
+        "autoreset_mode": "SameStep",
+    }
+    if config.backend in ("auto", "native"):
         from garrison.cage2 import VectorEnv
 
-        odds = config.red_odds
-        return VectorEnv(
-            config.envs,
-            red=odds if len(odds) > 1 else next(iter(odds)),
-            rules=config.rules,
-            length=config.length,
-            encoder=config.encoder,
-            autoreset_mode="SameStep",
-        )
+        return VectorEnv(config.envs, **arguments)
     from garrison import vector
 
-    arguments = dict(config.env_args)
-    if config.is_cage2:
-        odds = config.red_odds
-        arguments = {
-            "red": odds if len(odds) > 1 else next(iter(odds)),
-            "rules": config.rules,
-            "length": config.length,
-            "encoder": config.encoder,
-        }
-    return vector.make(config.env, config.envs, backend=config.backend, workers=config.workers or None, **arguments)
+    return vector.make(config.env, config.envs, config.backend, workers=config.workers or None, **arguments)
 
 
 def official(path: Path, experiment: Experiment) -> tuple[Evaluation, dict[str, dict[str, float]]]:
