@@ -1,17 +1,21 @@
 """Garrison: an exact, compiled, batched CAGE Challenge 2, and what trains defenders on it.
 
-Importing this package does nothing heavy: the names below load on first use.
+Importing this package registers its environments with Gymnasium and does nothing else: the names below, the compiler
+and torch load on first use.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from garrison.registration import register
 from garrison.version import __version__
 
 if TYPE_CHECKING:
     from garrison import cage2, vector
 
 __all__ = ["__version__", "cage2", "vector"]
+
+register()
 
 
 def __getattr__(name: str) -> Any:

@@ -10,12 +10,17 @@ from importlib import import_module
 from garrison.errors import UserError
 from garrison.version import __version__
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
+    "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "doctor": ("garrison.doctor", "versions, cores, compiled kernels and a two-second speed check"),
+    "demo": ("garrison.demo", "play the scripted attackers against simple defenders, thousands of episodes at once"),
+}
 
 
 def usage() -> str:
     """Return the overview that `garrison --help` prints."""
-    width = max(map(len, COMMANDS), default=0)
+    width = max(map(len, COMMANDS))
     rows = [f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()]
     return "\n".join(
         [

@@ -13,14 +13,16 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
 from numba.core import caching, config
 
 COMPILED: bool = not config.DISABLE_JIT
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 
 # What `fastmath=True` allows: other orders of summation and fused multiply-adds, so that loops over floats become
@@ -29,10 +31,10 @@ FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
 @overload
-def kernel(function: Function) -> Any: ...
+def kernel(function: F) -> F: ...
 @overload
-def kernel(*, cached: bool = False, fastmath: bool = False) -> Callable[[Function], Any]: ...
-def kernel(function: Function | None = None, *, cached: bool = False, fastmath: bool = False) -> Any:
+def kernel(*, cached: bool = False, fastmath: bool = False) -> Callable[[F], F]: ...
+def kernel(function: Any = None, *, cached: bool = False, fastmath: bool = False) -> Any:
     """Compile `function` on its first call.
 
     Functions called from Python say `cached=True` and are kept on disk; the ones they call are compiled into them.
@@ -41,18 +43,21 @@ def kernel(function: Function | None = None, *, cached: bool = False, fastmath: 
     change results (learning kernels ask for it and are tested against torch; the simulator never does); no `parallel`,
     because its threads die in forked children.
     """
-    if function is None:
-        return lambda f: _compile(f, cached, fastmath)
-    return _compile(function, cached, fastmath)
+
+    def build(function: Function) -> Any:
+        if not COMPILED:
+            return function
+        compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FASTMATH if fastmath else False)(function)
+        if cached:
+            compiled._cache = _KernelCache(function)
+        return compiled
+
+    return build if function is None else build(function)
 
 
-def _compile(function: Function, cached: bool, fastmath: bool) -> Any:
-    if not COMPILED:
-        return function
-    compiled = numba.njit(nogil=True, error_model="numpy", fastmath=FASTMATH if fastmath else False)(function)
-    if cached:
-        compiled._cache = _KernelCache(function)
-    return compiled
+def records(array: Any) -> Any:
+    """Return `array` as kernels want it: plain Python needs a recarray for `env.field`, a compiled call none."""
+    return array if COMPILED else array.view(np.recarray)
 
 
 def is_compiled(*kernels: Any) -> bool:
@@ -119,6 +124,12 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _KernelCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

@@ -1,0 +1,74 @@
+"""What Blue's actions do (SPEC §6)."""
+
+from garrison.cage2.layout import Record
+from garrison.cage2.names import (
+    DECOY_BLOCK,
+    FIRST_BLOCK,
+    NUM_DECOYS,
+    NUM_HOSTS,
+    REMOVE_BLOCK,
+    RESTORE_BLOCK,
+    Success,
+)
+from garrison.cage2.sessions import clear_sessions, remove_sessions
+from garrison.jit import kernel
+
+
+@kernel
+def defend(env: Record, sc: Record, action: int) -> float:
+    """Carry out Blue's action and return its cost."""
+    env.blue_action = action
+    env.blue_success = Success.YES
+    env.placed = -1
+    env.found = 0
+    if action < FIRST_BLOCK:
+        if action == 0:
+            env.blue_success = Success.UNKNOWN
+        return 0.0
+    block = (action - FIRST_BLOCK) // NUM_HOSTS
+    host = (action - FIRST_BLOCK) % NUM_HOSTS
+    if block == 0:
+        env.found = env.malware[host]
+    elif block == REMOVE_BLOCK:
+        remove_sessions(env, host)
+    elif block == RESTORE_BLOCK:
+        restore(env, sc, host)
+        return float(sc.restore_cost)
+    else:
+        place_decoy(env, sc, host, block - DECOY_BLOCK)
+    return 0.0
+
+
+@kernel
+def restore(env: Record, sc: Record, host: int) -> None:
+    """Put the host back to its image. Red's port list, its knowledge and old reports stay."""
+    clear_sessions(env, host, host == sc.foothold)
+    for d in range(NUM_DECOYS):
+        env.decoys[host, d] = 0
+    env.ports[host] = sc.image_ports[host]
+    env.sockets[host] = sc.image_sockets[host]
+    env.malware[host] = 0
+    env.patched[host] = 1
+    if host == sc.service_host:
+        env.ot_running = 1
+        env.ot_active = 1
+        env.ot_stoppable = 0  # quirk Q1: from now on Impact cannot stop it
+
+
+@kernel
+def accepts_decoy(env: Record, sc: Record, host: int, decoy: int) -> bool:
+    """Say whether `decoy` can be placed on `host` now."""
+    fits = sc.only_on[decoy] < 0 or sc.only_on[decoy] == sc.windows[host]
+    return bool(fits and (env.ports[host] & sc.checks[decoy]) == 0)
+
+
+@kernel
+def place_decoy(env: Record, sc: Record, host: int, decoy: int) -> None:
+    """Start a decoy if its port is free and it runs on this system."""
+    if not accepts_decoy(env, sc, host, decoy):
+        env.blue_success = Success.NO
+        return
+    env.decoys[host, decoy] += 1
+    env.ports[host] |= sc.opens[decoy]
+    env.sockets[host] += 1
+    env.placed = host

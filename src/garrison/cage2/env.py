@@ -1,0 +1,104 @@
+"""One CAGE-2 environment behind Gymnasium's interface: a batch of one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from garrison.cage2.truth import Truth
+from garrison.cage2.vector_env import VectorEnv
+from garrison.errors import UserError
+
+
+class Env(gymnasium.Env[NDArray[np.int8], Any]):
+    """CAGE Challenge 2 for Blue: 52 bits in, one of 145 actions out.
+
+    `red`, `rules`, `length`, `encoder` and `scenario` are those of `VectorEnv`; the arrays that `reset` and `step`
+    return belong to the caller. An episode is truncated at its length and never terminates.
+
+    >>> import gymnasium
+    >>> env = gymnasium.make("garrison/CAGE2-v0", red="meander", length=30)
+    >>> observation, info = env.reset(seed=7)
+    >>> observation, reward, terminated, truncated, info = env.step(132)
+    >>> reward
+    -1.0
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
+
+    def __init__(
+        self,
+        red: str | Mapping[str, float] = "bline",
+        rules: str = "head",
+        length: int = 100,
+        encoder: str = "challenge",
+        scenario: str | Path | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self._batch = VectorEnv(
+            1,
+            red=red,
+            rules=rules,
+            length=length,
+            encoder=encoder,
+            scenario=scenario,
+            autoreset_mode=AutoresetMode.DISABLED,
+            render_mode=render_mode,
+        )
+        self.observation_space = self._batch.single_observation_space
+        self.action_space = self._batch.single_action_space
+        self.render_mode = render_mode
+
+    @property
+    def batch(self) -> VectorEnv:
+        """The batch of one behind this environment: state, clone, masks and tables are there."""
+        return self._batch
+
+    @property
+    def truth(self) -> Truth:
+        """The true state as read-only views, each with a first axis of one."""
+        return self._batch.truth
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Begin a new episode."""
+        super().reset(seed=seed)
+        obs, info = self._batch.reset(seed=seed)
+        return obs[0].copy(), info
+
+    def step(self, action: Any) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
+        """Play one turn."""
+        if isinstance(action, Mapping):
+            try:
+                batched: Any = {name: np.asarray(value)[None] for name, value in action.items()}
+            except (TypeError, ValueError) as error:
+                raise UserError(f"an action's parts must be whole numbers; got {action!r}.") from error
+        else:
+            batched = np.asarray(action)[None]
+        obs, rewards, _, truncations, _ = self._batch.step(batched)
+        truncated = bool(truncations[0])
+        info = {"episode": {"r": self.total, "l": int(self.truth.t[0])}} if truncated else {}
+        return obs[0].copy(), float(rewards[0]), False, truncated, info
+
+    @property
+    def total(self) -> float:
+        """The sum of this episode's rewards so far."""
+        return float(self._batch.get_state()["total"][0])
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return (145,): False where Blue can know that an action has no effect. Named as sb3-contrib expects."""
+        masks: NDArray[np.bool_] = self._batch.action_masks()[0]
+        return masks
+
+    def render(self) -> str | None:
+        """Return Blue's table and the true table as text, if the render mode is `ansi`."""
+        tables = self._batch.render()
+        return None if tables is None else tables[0]
+
+    def close(self) -> None:
+        """Free nothing: there is nothing to free."""

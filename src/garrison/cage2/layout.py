@@ -1,0 +1,158 @@
+"""The records that kernels work on: the state of one environment, the scenario, one step of a tape.
+
+One environment is one aligned record and a batch is an array of them, so a step touches one stretch of memory and the
+true state is a view, not a query.
+
+Red's sessions (SPEC §3) are kept as counts instead of lists. Only these facts about the list on a host can ever be
+seen: how many sessions of each kind there are, the level of the oldest one, and which kind an escalation picks. A
+session is *removable* (user level, its process was reported to Blue), *hidden* (user level, never reported) or
+privileged; the latter two are *fixed*: Remove does not touch them. Escalation happens only while nothing is privileged
+and ends that, and Remove takes all removable sessions at once. So beyond the counts it is enough to know the level of
+the oldest fixed session and how many removable ones are older (`lead`).
+
+All integers are signed: Numba turns a mix of signed and unsigned 64-bit numbers into floats.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from garrison.cage2.names import NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_SUBNETS
+
+Record: TypeAlias = Any  # an element of an array of the dtypes below; Numba and NumPy both give attribute access
+
+# The terms of a step's reward: one for each host that Red holds, the stopped service, Blue's action.
+SERVICE_TERM = NUM_HOSTS
+ACTION_TERM = NUM_HOSTS + 1
+NUM_TERMS = NUM_HOSTS + 2
+
+MAX_LENGTH = 2**15 - 1  # a step adds at most one session, decoy or report, so no count below can overflow
+
+
+def _without_gaps(fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
+    """Return an aligned record that has no hidden bytes between its fields, so that equal states are equal bytes."""
+    widest_first = sorted(fields, key=lambda field: -np.dtype(field[1]).itemsize)
+    filled = sum(np.dtype([field]).itemsize for field in fields)
+    return np.dtype([*widest_first, ("unused", "i1", -filled % 8)], align=True)
+
+
+STATE = _without_gaps(
+    [
+        # --- the episode
+        ("reward_terms", "f8", NUM_TERMS),  # last step, see above; their sum is the reward
+        ("total", "f8"),  # reward so far
+        ("last_total", "f8"),  # reward of the episode that ended last
+        ("last_length", "i4"),  # and its number of steps
+        ("t", "i4"),  # steps taken
+        ("length", "i4"),  # steps after which the episode is truncated
+        ("done", "i1"),  # truncated, waiting for a reset
+        ("source", "i1"),  # Source: where the draws come from
+        ("stream", "u4", 4),  # state of the generator
+        # --- Red's sessions, per host
+        ("access", "i1", NUM_HOSTS),  # Access of the best session
+        ("access_oldest", "i1", NUM_HOSTS),  # Access of the oldest session: all that CybORG's true table shows
+        ("sessions", "i2", NUM_HOSTS),  # number of sessions
+        ("removable", "i2", NUM_HOSTS),  # of these: user level and reported
+        ("hidden", "i2", NUM_HOSTS),  # of these: user level and never reported
+        ("lead", "i2", NUM_HOSTS),  # removable sessions older than every fixed one
+        ("oldest_fixed", "i1", NUM_HOSTS),  # Access of the oldest session that Remove does not touch
+        ("reported", "i2", NUM_HOSTS),  # privileged sessions whose process was reported
+        ("stale", "i2", NUM_HOSTS),  # reported process ids that are free again (quirk Q14)
+        # --- the hosts
+        ("malware", "i1", NUM_HOSTS),  # a file that Analyse would find
+        ("decoys", "i2", (NUM_HOSTS, NUM_DECOYS)),  # number of each decoy
+        ("ports", "i2", NUM_HOSTS),  # mask of listening ports, image and decoys
+        ("sockets", "i2", NUM_HOSTS),  # number of listening sockets: a port may be open twice
+        ("patched", "i1", NUM_HOSTS),  # restored under rules where that breaks an exploit
+        # --- the OTService of Op_Server0
+        ("ot_running", "i1"),
+        ("ot_stoppable", "i1"),  # its registered process id is valid; no longer after a Restore (quirk Q1)
+        ("ot_active", "i1"),  # the registry says active
+        ("ot_known", "i1"),  # Red knows the service
+        # --- Red
+        ("red", "i1"),  # Red: who plays this episode
+        ("red_ports", "i2", NUM_HOSTS),  # ports at the last answered scan, -1 before the first
+        ("known_address", "i1", NUM_HOSTS),
+        ("known_host", "i1", NUM_HOSTS),
+        ("known_subnet", "i1", NUM_SUBNETS),
+        ("red_kind", "i1"),  # RedKind of the last action
+        ("red_target", "i1"),  # its host; for a sweep its subnet; -1 for Sleep
+        ("red_exploit", "i1"),  # the exploit it chose, -1 if none
+        ("red_success", "i1"),  # Success
+        ("red_answered", "i1"),  # whether the answer held anything (B_line looks at this once)
+        ("bline_state", "i1"),
+        ("bline_seen", "i2"),  # mask of the states whose action is memorised
+        ("bline_user", "i1"),  # the user host it drew, -1 before
+        ("swept", "i1"),  # Meander: mask of subnets
+        ("scanned", "i2"),  # Meander: masks of hosts
+        ("exploited", "i2"),
+        ("escalated", "i2"),
+        ("mapped", "i2"),
+        ("last_exploited", "i1"),  # Meander: target of the last action if that was an exploit, else -1
+        ("last_owned", "i1"),  # Meander: target of the last action if that was an escalate or Impact, else -1
+        # --- what happened in this step
+        ("blue_action", "i2"),
+        ("blue_success", "i1"),  # Success
+        ("placed", "i1"),  # host on which a decoy was accepted, else -1
+        ("found", "i1"),  # Analyse found malware
+        ("events", "i2"),  # Red's events on its target
+        ("event_ports", "i1"),  # distinct local ports among them
+        ("event_shell", "i1"),  # one of them is a reverse shell that Blue detected
+        # --- what Blue sees
+        ("belief", "i1", NUM_HOSTS),  # Belief
+        ("activity", "i1"),  # Activity on the host below, in this step
+        ("active_host", "i1"),  # -1: none
+    ]
+)
+
+SCENARIO = _without_gaps(
+    [
+        # --- per host
+        ("subnet", "i1", NUM_HOSTS),
+        ("windows", "i1", NUM_HOSTS),
+        ("confidentiality", "f8", NUM_HOSTS),  # cost of a step in which Red holds the host privileged
+        ("image_ports", "i2", NUM_HOSTS),  # mask of the ports that the image listens on
+        ("image_sockets", "i1", NUM_HOSTS),
+        ("genuine", "i1", (NUM_HOSTS, NUM_EXPLOITS)),  # Genuine: what the exploit does on the image's own process
+        ("reveals", "i1", NUM_HOSTS),  # host whose address an escalation tells Red, -1: none
+        ("foothold", "i1"),  # host of Red's first session
+        ("service_host", "i1"),  # host of the OTService
+        ("service_cost", "f8"),  # cost of a step in which it is down
+        ("restore_cost", "f8"),
+        ("gateways", "i2", NUM_SUBNETS),  # mask: Red needs a session on one of these to reach the subnet; 0: always
+        # --- exploits
+        ("needs", "i2", NUM_EXPLOITS),  # mask of ports that must all be in Red's list
+        ("needs_any", "i2", NUM_EXPLOITS),  # mask of ports of which one must be; 0: none
+        ("weight", "f8", NUM_EXPLOITS),  # the largest is the top choice
+        ("brute_force", "i1", NUM_EXPLOITS),  # guesses a password: noisy, leaves no file, never reported
+        ("top_odds", "f8"),
+        ("detect_rate", "f8"),  # of reverse shells
+        ("brute_force_tries", "i1"),
+        ("process_ids", "i4"),  # how many there are (quirk Q14)
+        # --- decoys
+        ("opens", "i2", NUM_DECOYS),  # port mask
+        ("checks", "i2", NUM_DECOYS),  # mask of the port that must be free
+        ("only_on", "i1", NUM_DECOYS),  # 1 Windows, 0 Linux, -1 any
+        ("blocks", "i1", NUM_DECOYS),  # the exploit that it answers
+        # --- rules and encoder
+        ("ports_accumulate", "i1"),  # a scan adds to Red's port list instead of replacing it
+        ("restore_patches", "i1", NUM_EXPLOITS),  # exploits that fail noisily on a host once it was restored
+        ("decoy_hides", "i1"),  # the encoder shows no activity where a decoy was placed (quirk Q7)
+        # --- who plays Red
+        ("red_odds", "f8", 3),  # cumulative odds of the scripted attackers, drawn at each reset
+    ]
+)
+
+TAPE = _without_gaps(
+    [
+        ("bline_target", "i1"),  # host
+        ("address_order", "i1", NUM_HOSTS),  # Meander's shuffles
+        ("host_order", "i1", NUM_HOSTS),
+        ("exploit_other", "i1"),
+        ("exploit_top", "i1"),
+        ("detected", "i1"),
+        ("session_index", "i2"),  # which session an escalation lifts
+        ("session_removable", "i1"),  # whether that one was removable
+        ("process_id_reused", "i1"),  # the new session got a process id that was once reported (quirk Q14)
+    ]
+)

@@ -1,0 +1,243 @@
+"""The turn order, reset, and the loop over a batch."""
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cage2.attack import attack
+from garrison.cage2.defend import accepts_decoy, defend
+from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
+from garrison.cage2.names import (
+    DECOY_BLOCK,
+    FIRST_BLOCK,
+    NUM_ACTIONS,
+    NUM_DECOYS,
+    NUM_HOSTS,
+    NUM_SUBNETS,
+    REMOVE_BLOCK,
+    RESTORE_BLOCK,
+    Activity,
+    Belief,
+    Red,
+    Source,
+    Success,
+)
+from garrison.cage2.observe import NUM_BITS, notice, write_observation
+from garrison.cage2.red import choose_red_action
+from garrison.cage2.reward import charge
+from garrison.cage2.rng import uniform
+from garrison.cage2.sessions import clear_sessions
+from garrison.jit import COMPILED, is_compiled, kernel
+
+Records = NDArray[np.void]
+
+# What happens to an environment whose episode has ended; Gymnasium's three autoreset modes.
+RESET_NEXT_STEP = 0
+RESET_SAME_STEP = 1
+RESET_DISABLED = 2
+
+
+@kernel
+def step(env: Record, sc: Record, tape: Record, action: int, red_kind: int, red_target: int) -> float:
+    """Play one turn and return Blue's reward (SPEC §5). Green never does anything."""
+    cost = defend(env, sc, action)
+    kind, target = choose_red_action(env, sc, tape, red_kind, red_target)
+    attack(env, sc, tape, kind, target)
+    reward = charge(env, sc, cost)
+    notice(env, sc)
+    env.t += 1
+    return reward
+
+
+@kernel
+def reset(env: Record, sc: Record) -> None:
+    """Begin a new episode; only the random stream carries over (SPEC §4)."""
+    for h in range(NUM_HOSTS):
+        clear_sessions(env, h, h == sc.foothold)
+        env.stale[h] = 0
+        env.malware[h] = 0
+        env.ports[h] = sc.image_ports[h]
+        env.sockets[h] = sc.image_sockets[h]
+        env.patched[h] = 0
+        env.red_ports[h] = -1
+        env.known_address[h] = 0
+        env.known_host[h] = 0
+        env.belief[h] = Belief.NO
+        for d in range(NUM_DECOYS):
+            env.decoys[h, d] = 0
+    for s in range(NUM_SUBNETS):
+        env.known_subnet[s] = 0
+    for term in range(NUM_TERMS):
+        env.reward_terms[term] = 0.0
+    env.known_address[sc.foothold] = 1
+    env.known_host[sc.foothold] = 1
+    env.known_subnet[sc.subnet[sc.foothold]] = 1
+    env.total = 0.0
+    env.t = 0
+    env.done = 0
+    env.ot_running = 1
+    env.ot_stoppable = 1
+    env.ot_active = 1
+    env.ot_known = 0
+    env.red_kind = 0
+    env.red_target = -1
+    env.red_exploit = -1
+    env.red_success = Success.UNKNOWN
+    env.red_answered = 1
+    env.bline_state = 0
+    env.bline_seen = 0
+    env.bline_user = -1
+    env.swept = 0
+    env.scanned = 0
+    env.exploited = 0
+    env.escalated = 0
+    env.mapped = 0
+    env.last_exploited = -1
+    env.last_owned = -1
+    env.blue_action = 0
+    env.blue_success = Success.UNKNOWN
+    env.placed = -1
+    env.found = 0
+    env.events = 0
+    env.event_ports = 0
+    env.event_shell = 0
+    env.activity = Activity.NONE
+    env.active_host = -1
+
+
+@kernel
+def draw_red(env: Record, sc: Record) -> None:
+    """Draw who plays Red in the coming episode, where that is a mixture."""
+    u = uniform(env)
+    if u < sc.red_odds[0]:
+        env.red = Red.BLINE
+    elif u < sc.red_odds[1]:
+        env.red = Red.MEANDER
+    else:
+        env.red = Red.SLEEP
+
+
+@kernel(cached=True)
+def reset_batch(envs: Records, scenarios: Records, mixed: bool, mask: NDArray[np.bool_], obs: NDArray[np.int8]) -> None:
+    """Reset the environments of `mask` and write their first observation."""
+    sc = scenarios[0]
+    for i in range(len(envs)):
+        if mask[i]:
+            begin(envs[i], sc, mixed)
+            envs[i].last_total = 0.0
+            envs[i].last_length = 0
+            write_observation(envs[i], obs[i])
+
+
+@kernel
+def begin(env: Record, sc: Record, mixed: bool) -> None:
+    """Reset, and draw the attacker if there is a choice."""
+    if mixed:
+        draw_red(env, sc)
+    reset(env, sc)
+
+
+@kernel(cached=True)
+def step_batch(
+    envs: Records,
+    scenarios: Records,
+    tapes: Records,
+    actions: NDArray[np.int64],
+    red_actions: NDArray[np.int8],
+    obs: NDArray[np.int8],
+    final_obs: NDArray[np.int8],
+    rewards: NDArray[np.float64],
+    truncations: NDArray[np.bool_],
+    start: int,
+    stop: int,
+    reset_mode: int,
+    mixed: bool,
+) -> int:
+    """Step the environments start..stop-1 and return how many episodes ended."""
+    sc = scenarios[0]
+    ended = 0
+    for i in range(start, stop):
+        env = envs[i]
+        if env.done:  # only with RESET_NEXT_STEP: this call resets and ignores the action
+            begin(env, sc, mixed)
+            rewards[i] = 0.0
+            truncations[i] = False
+            write_observation(env, obs[i])
+            continue
+        tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
+        rewards[i] = step(env, sc, tape, int(actions[i]), int(red_actions[i, 0]), int(red_actions[i, 1]))
+        truncated = env.t >= env.length
+        truncations[i] = truncated
+        if truncated:
+            ended += 1
+            env.last_total = env.total
+            env.last_length = env.t
+            env.done = 1
+            if reset_mode == RESET_SAME_STEP:
+                write_observation(env, final_obs[i])
+                begin(env, sc, mixed)
+        write_observation(env, obs[i])
+    return ended
+
+
+@kernel(cached=True)
+def observe_batch(envs: Records, mask: NDArray[np.bool_], obs: NDArray[np.int8]) -> None:
+    """Write the observations of the environments of `mask`."""
+    for i in range(len(envs)):
+        if mask[i]:
+            write_observation(envs[i], obs[i])
+
+
+@kernel(cached=True)
+def first_outside(values: NDArray[np.int64], low: int, high: int) -> int:
+    """Return the index of the first value outside low..high-1, or -1."""
+    for i in range(len(values)):
+        if values[i] < low or values[i] >= high:
+            return i
+    return -1
+
+
+@kernel(cached=True)
+def mask_batch(envs: Records, scenarios: Records, by_truth: bool, masks: NDArray[np.bool_]) -> None:
+    """Write which actions can have an effect: what Blue can know, or with `by_truth` what is the case."""
+    sc = scenarios[0]
+    for i in range(len(envs)):
+        env = envs[i]
+        row = masks[i]
+        for a in range(NUM_ACTIONS):
+            row[a] = True
+        row[1] = False  # the automatic Monitor leaves nothing for Blue's own
+        for h in range(NUM_HOSTS):
+            for d in range(NUM_DECOYS):
+                row[FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = accepts_decoy(env, sc, h, d)
+            if by_truth:
+                row[FIRST_BLOCK + h] = env.malware[h] != 0
+                row[FIRST_BLOCK + REMOVE_BLOCK * NUM_HOSTS + h] = env.removable[h] > 0 or env.belief[h] > Belief.UNKNOWN
+                row[FIRST_BLOCK + RESTORE_BLOCK * NUM_HOSTS + h] = True
+
+
+_ENTRIES: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
+
+
+def are_compiled() -> bool:
+    """Say whether every kernel that Python calls has its machine code, in memory or on disk."""
+    return is_compiled(*_ENTRIES)
+
+
+def warm_up() -> None:
+    """Compile every kernel that Python calls, or load it from the cache; say so once if it takes a while."""
+    if not COMPILED or all(k.signatures for k in _ENTRIES):
+        return
+    if not are_compiled():
+        print("garrison: compiling the CAGE-2 kernels, once; about ten seconds...", file=sys.stderr, flush=True)
+    envs, scenario, tapes = np.zeros(1, STATE), np.zeros(1, SCENARIO), np.zeros((1, 1), TAPE)
+    mask, obs, actions = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros(1, np.int64)
+    red_actions = np.zeros((1, 2), np.int8)
+    rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
+    reset_batch(envs, scenario, False, mask, obs)
+    step_batch(envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False)
+    observe_batch(envs, mask, obs)
+    first_outside(actions, 0, 1)
+    mask_batch(envs, scenario, False, masks)

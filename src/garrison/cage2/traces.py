@@ -1,0 +1,166 @@
+"""Recorded CybORG episodes: reading a trace file, and turning its draws into tapes that the kernels can play."""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cage2.layout import MAX_LENGTH, TAPE
+from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_HOSTS, NUM_SUBNETS, RedKind, Success
+from garrison.cage2.observe import NUM_BITS
+from garrison.cage2.scenario import RULES
+from garrison.errors import UserError
+
+_PROCESS_ID = 3  # the code of a process id in `tape_site`
+
+# The arrays of a trace beyond (episodes, steps); states have one more step, for the reset.
+_STEP_NUMBERS = (
+    "action",
+    "reward",
+    "done",
+    "blue_success",
+    "red_type",
+    "red_target",
+    "red_success",
+    "red_exploit",
+    "d_bline_target",
+    "d_exploit_other",
+    "d_exploit_top",
+    "d_detect",
+    "d_esc_idx",
+    "d_esc_removable",
+)
+_STATE_PER_HOST = (
+    "access_any",
+    "access_first",
+    "n_sessions",
+    "n_hidden",
+    "malware",
+    "ports",
+    "red_ports",
+    "red_known_ip",
+    "red_known_host",
+)
+_PER_STEP: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_STEP_NUMBERS, ()),
+    "d_addr_order": (NUM_HOSTS,),
+    "d_host_order": (NUM_HOSTS,),
+}
+_PER_STATE: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_STATE_PER_HOST, (NUM_HOSTS,)),
+    "obs": (NUM_BITS,),
+    "obs_cw2": (NUM_BITS,),
+    "decoys": (NUM_HOSTS, NUM_DECOYS),
+    "red_known_subnet": (NUM_SUBNETS,),
+    "ot": (4,),
+    "red_internal": (6,),
+}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Episodes of one attacker and one length, recorded from CybORG."""
+
+    file: Path
+    rules: str
+    red: str
+    """`bline`, `meander`, `sleep`, or `random`: an attacker whose recorded actions are given from outside"""
+    length: int
+    arrays: dict[str, NDArray[Any]]
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes the file holds."""
+        return len(self.arrays["action"])
+
+    def tapes(self) -> NDArray[np.void]:
+        """Return the draws that decide something, (episodes, length) records of `TAPE`."""
+        a = self.arrays
+        tapes = np.zeros((self.episodes, self.length), TAPE)
+        tapes["bline_target"] = a["d_bline_target"]
+        tapes["address_order"] = a["d_addr_order"]
+        tapes["host_order"] = a["d_host_order"]
+        tapes["exploit_other"] = a["d_exploit_other"]
+        tapes["exploit_top"] = a["d_exploit_top"]
+        tapes["detected"] = a["d_detect"]
+        tapes["session_index"] = a["d_esc_idx"]
+        tapes["session_removable"] = a["d_esc_removable"]
+        for e in range(self.episodes):
+            tapes["process_id_reused"][e] = self._reused_process_ids(e)
+        return tapes
+
+    def _reused_process_ids(self, episode: int) -> list[bool]:
+        """Say for each step whether the session that Red won got a process id that Blue was told of before (Q14)."""
+        a = self.arrays
+        reported: list[set[int]] = [set() for _ in range(NUM_HOSTS)]
+        reused = []
+        for t in range(self.length):
+            wins = a["red_type"][episode, t] == RedKind.EXPLOIT and a["red_success"][episode, t] == Success.YES
+            process_id = self._last_process_id(episode, t) if wins else None
+            host = int(a["red_target"][episode, t])
+            reused.append(process_id is not None and process_id in reported[host])
+            if process_id is not None and a["d_detect"][episode, t] == 1:
+                reported[host].add(process_id)
+        return reused
+
+    def _last_process_id(self, episode: int, t: int) -> int:
+        """Return the last process id drawn in step `t`; earlier ones were rejected or are a decoy's."""
+        start, stop = self.arrays["tape_off"][episode, t + 1 : t + 3]
+        rows = np.flatnonzero(self.arrays["tape_site"][start:stop] == _PROCESS_ID)
+        return int(self.arrays["tape_out"][start + rows[-1]]) if len(rows) else -1
+
+
+def load_trace(file: str | Path) -> Trace:
+    """Read a trace file and check that it is whole.
+
+    Raises:
+        UserError: if the file cannot be read, is cut off, or is something else.
+    """
+    path = Path(file)
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise UserError(f"cannot read the trace {path}: {error.strerror or error}.") from error
+    except (ValueError, zipfile.BadZipFile, EOFError, AttributeError, zipfile.LargeZipFile) as error:
+        raise UserError(f"{path} is not a trace, or it is cut off: {error}.") from error
+    meta = dict(str(entry).split("=", 1) for entry in arrays.get("meta", np.array([])) if "=" in str(entry))
+    missing = sorted(({"rules", "red", "length"} - set(meta)) | (set(_required()) - set(arrays)))
+    if missing:
+        raise UserError(f"{path} is not a trace of CAGE-2: it has no {', '.join(missing[:5])}.")
+    if meta["rules"] not in RULES or meta["red"] not in ("bline", "meander", "sleep", "random"):
+        raise UserError(f"{path} has unknown rules {meta['rules']!r} or an unknown attacker {meta['red']!r}.")
+    if not meta["length"].isdigit() or not 1 <= int(meta["length"]) <= MAX_LENGTH:
+        raise UserError(f"{path} has the length {meta['length']!r}; it must be a whole number from 1 to {MAX_LENGTH}.")
+    trace = Trace(path, meta["rules"], meta["red"], int(meta["length"]), arrays)
+    _check_shapes(trace)
+    return trace
+
+
+def _required() -> tuple[str, ...]:
+    return (*_PER_STEP, *_PER_STATE, "tape_off", "tape_site", "tape_out")
+
+
+def _check_shapes(trace: Trace) -> None:
+    if trace.arrays["action"].ndim != 2 or trace.episodes == 0:
+        raise UserError(f"{trace.file} holds no episodes.")
+    expected = {name: (trace.episodes, trace.length, *rest) for name, rest in _PER_STEP.items()}
+    expected |= {name: (trace.episodes, trace.length + 1, *rest) for name, rest in _PER_STATE.items()}
+    expected["tape_off"] = (trace.episodes, trace.length + 2)
+    for name, shape in expected.items():
+        got = trace.arrays[name]
+        if got.shape != shape or got.dtype.kind not in "iufb":
+            raise UserError(
+                f"{trace.file}: {name} is {got.dtype} {got.shape}, but a trace has numbers of shape {shape}."
+            )
+    actions, offsets = trace.arrays["action"], trace.arrays["tape_off"]
+    if actions.min() < 0 or actions.max() >= NUM_ACTIONS:
+        raise UserError(
+            f"{trace.file}: actions must lie in 0..{NUM_ACTIONS - 1}; got {actions.min()}..{actions.max()}."
+        )
+    rows = len(trace.arrays["tape_site"])
+    if len(trace.arrays["tape_out"]) != rows or offsets.min() < 0 or offsets.max() > rows:
+        raise UserError(f"{trace.file}: the tape has {rows} rows, but tape_off points elsewhere.")

@@ -1,0 +1,378 @@
+"""The native batch: many CAGE-2 environments behind Gymnasium's vector interface, stepped by one compiled call."""
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Space
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from garrison.cage2.checks import (
+    check_range,
+    entropy,
+    episode_lengths,
+    parse_red,
+    reset_mask,
+    seed_list,
+    whole,
+    whole_numbers,
+)
+from garrison.cage2.layout import STATE, TAPE
+from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
+from garrison.cage2.observe import NUM_BITS
+from garrison.cage2.rng import seed_streams
+from garrison.cage2.scenario import load_scenario
+from garrison.cage2.step import (
+    RESET_DISABLED,
+    RESET_NEXT_STEP,
+    RESET_SAME_STEP,
+    mask_batch,
+    observe_batch,
+    reset_batch,
+    step_batch,
+    warm_up,
+)
+from garrison.cage2.truth import Truth, blue_table, true_state, true_table
+from garrison.errors import UserError
+from garrison.jit import records
+
+RESET_MODES = {
+    AutoresetMode.NEXT_STEP: RESET_NEXT_STEP,
+    AutoresetMode.SAME_STEP: RESET_SAME_STEP,
+    AutoresetMode.DISABLED: RESET_DISABLED,
+}
+RED_KINDS = RedKind.INVALID  # an external attacker chooses among the kinds before this one
+
+Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+Ids = Sequence[int] | NDArray[np.integer[Any]] | None
+
+
+def action_space_of(external: bool) -> Space[Any]:
+    """Return one environment's action space; an external attacker's action comes beside Blue's."""
+    if not external:
+        return Discrete(NUM_ACTIONS)
+    return Dict(blue=Discrete(NUM_ACTIONS), red=MultiDiscrete([RED_KINDS, NUM_HOSTS]))
+
+
+class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
+    """A batch of CAGE-2 environments.
+
+    **Observations, rewards and flags that `reset` and `step` return are the batch's own buffers: the next call
+    overwrites them.** Copy what you keep, or make the batch with `copy=True`.
+
+    Every environment depends only on its seed and its actions: never on the size of the batch, its place in it, or the
+    number of threads.
+
+    Args:
+        num_envs: how many environments.
+        red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
+            `{"bline": 0.5, "meander": 0.5}`, drawn anew at each reset; or `external`: then an action is
+            `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
+            subnets; naming what Red does not know is an `INVALID` action that fails.
+        rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
+        length: steps after which an episode is truncated, or a list of these.
+        encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
+        threads: over how many threads a step is split; worth it from some thousand environments.
+        autoreset_mode: one of Gymnasium's three modes.
+        scenario: path of a changed copy of `scenario2.toml`.
+        copy: return copies instead of the buffers.
+        render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
+
+    truth: Truth
+    """The true state, as read-only views that follow the batch"""
+    final_observations: NDArray[np.int8]
+    """With SAME_STEP: (n, 52), the last observation of each environment whose episode ended in the last step"""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        red: str | Sequence[str] | Mapping[str, float] = "bline",
+        rules: str = "head",
+        length: int | Sequence[int] = 100,
+        encoder: str = "challenge",
+        threads: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        scenario: str | Path | None = None,
+        copy: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        self.num_envs = num_envs = whole("num_envs", num_envs, 1, 2**31 - 1)
+        self._threads = whole("threads", threads, 1, 1024)
+        self.rules, self.encoder, self.copy = rules, encoder, copy
+        if render_mode not in (None, "ansi"):
+            raise UserError(f"unknown render_mode {render_mode!r}; choose None or 'ansi'.")
+        self.render_mode = render_mode
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
+            raise UserError(f"unknown autoreset_mode {autoreset_mode!r}; choose from {modes}.") from None
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+
+        self._scenario = load_scenario(scenario, rules, encoder)
+        self._envs = np.zeros(num_envs, STATE)
+        self._envs["length"] = episode_lengths(length, num_envs)
+        reds, odds = parse_red(red, num_envs)
+        self._envs["red"] = reds
+        self._scenario["red_odds"] = odds
+        self._mixed = isinstance(red, Mapping)
+        self._external = bool(np.any(self._envs["red"] == Red.EXTERNAL))
+        self._envs["stream"] = seed_streams(entropy(num_envs))
+        self._tapes = np.zeros((1, 1), TAPE)
+
+        self.single_observation_space = Box(0, 1, (NUM_BITS,), np.int8)
+        self.single_action_space = action_space_of(self._external)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+        self._obs = np.zeros((num_envs, NUM_BITS), np.int8)
+        self.final_observations = np.zeros((num_envs, NUM_BITS), np.int8)
+        self._rewards = np.zeros(num_envs)
+        self._terminations = np.zeros(num_envs, np.bool_)
+        self._truncations = np.zeros(num_envs, np.bool_)
+        self._red_actions = np.zeros((num_envs, 2), np.int8)
+        self._is_reset = False
+        self._attach()
+        warm_up()
+
+    def _attach(self) -> None:
+        """Make what is derived from the arrays: after construction, unpickling or copying."""
+        self.truth = Truth.of(self._envs)
+        self._records = records(self._envs), records(self._scenario), records(self._tapes)
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_owner = 0
+        bounds = np.linspace(0, self.num_envs, min(self._threads, self.num_envs) + 1).astype(int)
+        self._slices = [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+    # --- Gymnasium's interface
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.int8], dict[str, Any]]:
+        """Begin new episodes.
+
+        Args:
+            seed: s seeds environment i with s+i; a list seeds each environment, None leaves one's stream as it is.
+            options: `{"reset_mask": (n,) bool array}` resets only these environments.
+        """
+        seeds = seed_list(seed, self.num_envs)
+        mask = reset_mask(options, self.num_envs)
+        if not self._is_reset and not mask.all():
+            raise ResetNeeded("the first reset must reset all environments: call reset() without a reset_mask.")
+        chosen = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
+        if chosen:
+            self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
+        envs, scenario, _ = self._records
+        reset_batch(envs, scenario, self._mixed, mask, self._obs)
+        self._truncations[mask] = False
+        self._is_reset = True
+        return self._out(self._obs), {}
+
+    def step(self, actions: Any) -> Step:
+        """Step every environment; see the class about the buffers that this returns."""
+        if not self._is_reset:
+            raise ResetNeeded("call reset() before the first step().")
+        blue = self._read_actions(actions)
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._truncations.any():
+            raise ResetNeeded(
+                f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
+                "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
+            )
+        ended = self._run(blue)
+        infos = self._episode_infos() if ended else {}
+        return (
+            self._out(self._obs),
+            self._out(self._rewards),
+            self._out(self._terminations),
+            self._out(self._truncations),
+            infos,
+        )
+
+    def render(self) -> tuple[str, ...] | None:
+        """Return the tables of every environment as text, if the render mode is `ansi`."""
+        if self.render_mode is None:
+            return None
+        return tuple(f"{self.blue_table(i)}\n\n{self.true_table(i)}" for i in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stop the threads."""
+        if self._pool is not None and self._pool_owner == os.getpid():
+            self._pool.shutdown()
+        self._pool = None
+
+    # --- more than Gymnasium asks for
+
+    @property
+    def observations(self) -> NDArray[np.int8]:
+        """Blue's present observations, (n, 52): the buffer that the next step overwrites."""
+        return self._obs
+
+    def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
+        """Return (n, 145): False where an action cannot have an effect now.
+
+        By default only what Blue can know is used: a decoy that would be refused, and Monitor. With `by_truth` also an
+        Analyse that would find nothing and a Remove that would change nothing: useful to study agents, but a challenge
+        entry does not know this.
+        """
+        masks = np.empty((self.num_envs, NUM_ACTIONS), np.bool_)
+        envs, scenario, _ = self._records
+        mask_batch(envs, scenario, by_truth, masks)
+        return masks
+
+    def get_state(self, env_ids: Ids = None) -> NDArray[np.void]:
+        """Return a copy of the complete state of some environments, random streams included."""
+        return self._envs[self._ids(env_ids)].copy()
+
+    def set_state(self, state: NDArray[np.void], env_ids: Ids = None) -> None:
+        """Put saved states into some environments, one each; they go on exactly as the saved ones would."""
+        ids = self._ids(env_ids)
+        if not isinstance(state, np.ndarray) or state.dtype != STATE:
+            got = state.dtype if isinstance(state, np.ndarray) else type(state).__name__
+            raise UserError(f"the state has another layout than this version of Garrison uses: {str(got)[:80]}.")
+        if state.shape not in ((len(ids),), ()):
+            raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
+        if not self._external and np.any(state["red"] == Red.EXTERNAL):
+            raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
+        self._envs[ids] = state
+        mask = np.zeros(self.num_envs, np.bool_)
+        mask[ids] = True
+        observe_batch(self._records[0], mask, self._obs)
+        self._truncations[ids] = self._envs["done"][ids].astype(np.bool_)
+        self._is_reset = self._is_reset or bool(mask.all())
+
+    def clone(self, env_ids: Ids = None, repeat: int = 1) -> Self:
+        """Return a new batch of copies of some environments, each `repeat` times in a row.
+
+        The copies share nothing with this batch. To try all actions at once: `envs.clone([i], repeat=145)`.
+        """
+        ids = np.repeat(self._ids(env_ids), whole("repeat", repeat, 1, 2**31 - 1))
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.num_envs = len(ids)
+        for name in (
+            "_envs",
+            "_obs",
+            "final_observations",
+            "_rewards",
+            "_terminations",
+            "_truncations",
+            "_red_actions",
+        ):
+            setattr(twin, name, getattr(self, name)[ids])
+        if self._tapes.shape[1] > 1:
+            twin._tapes = self._tapes[ids]
+        twin._scenario = self._scenario.copy()
+        twin.observation_space = batch_space(self.single_observation_space, len(ids))
+        twin.action_space = batch_space(self.single_action_space, len(ids))
+        twin._attach()
+        return twin
+
+    def play_tapes(self, tapes: NDArray[np.void]) -> None:
+        """Take the random draws from recordings, (n, steps) records of `TAPE`, instead of the streams."""
+        longest = int(self._envs["length"].max())
+        if tapes.dtype != TAPE or tapes.shape[0] != self.num_envs or tapes.shape[1] < longest:
+            raise UserError(f"tapes must be ({self.num_envs}, {longest}) records of TAPE; got {tapes.shape}.")
+        self._tapes = np.ascontiguousarray(tapes)
+        self._envs["source"] = Source.TAPE
+        self._attach()
+
+    def true_table(self, env_id: int = 0) -> str:
+        """Return CybORG's true table of one environment as text."""
+        return true_table(self._envs[self._ids([env_id])[0]], self._scenario[0])
+
+    def blue_table(self, env_id: int = 0) -> str:
+        """Return Blue's table of one environment as text."""
+        return blue_table(self._envs[self._ids([env_id])[0]], self._scenario[0])
+
+    def true_state(self, env_id: int = 0) -> dict[str, Any]:
+        """Return one environment's state as a dict shaped like CybORG's `get_agent_state('True')`."""
+        return true_state(self._envs[self._ids([env_id])[0]], self._scenario[0])
+
+    # --- inside
+
+    def _read_actions(self, actions: Any) -> NDArray[np.int64]:
+        """Return Blue's actions, checked before any environment moves; an external attacker's go to a buffer."""
+        red = None
+        if self._external:
+            if not isinstance(actions, Mapping) or set(actions) != {"blue", "red"}:
+                raise UserError("with an external attacker, actions must be a dict with the keys 'blue' and 'red'.")
+            actions, red = actions["blue"], whole_numbers("red actions", actions["red"], (self.num_envs, 2))
+        blue = whole_numbers("actions", actions, (self.num_envs,))
+        check_range("action", blue, NUM_ACTIONS)
+        if red is not None:
+            kinds, targets = red.T.copy()
+            check_range("kind of red action", kinds, RED_KINDS)
+            check_range("target of red action", targets, NUM_HOSTS)
+            self._red_actions[:] = red
+        return blue
+
+    def _run(self, blue: NDArray[np.int64]) -> int:
+        """Step every slice of the batch and return how many episodes ended."""
+        common = (
+            *self._records,
+            blue,
+            self._red_actions,
+            self._obs,
+            self.final_observations,
+            self._rewards,
+            self._truncations,
+        )
+        mode, mixed = RESET_MODES[self.autoreset_mode], self._mixed
+        if len(self._slices) == 1:
+            return int(step_batch(*common, 0, self.num_envs, mode, mixed))
+        if self._pool is None or self._pool_owner != os.getpid():  # threads do not survive a fork
+            self._pool = ThreadPoolExecutor(len(self._slices) - 1, "garrison-cage2")
+            self._pool_owner = os.getpid()
+        others = [self._pool.submit(partial(step_batch, *common, a, b, mode, mixed)) for a, b in self._slices[1:]]
+        ended = int(step_batch(*common, *self._slices[0], mode, mixed))
+        return ended + sum(int(other.result()) for other in others)
+
+    def _episode_infos(self) -> dict[str, Any]:
+        """Return the return and length of the episodes that just ended, as Gymnasium's own environments would."""
+        mask = self._truncations.copy()
+        episode = {
+            "r": np.where(mask, self._envs["last_total"], 0.0),
+            "_r": mask,
+            "l": np.where(mask, self._envs["last_length"], 0),
+            "_l": mask,
+        }
+        infos: dict[str, Any] = {"episode": episode, "_episode": mask}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            final_obs = np.full(self.num_envs, None, dtype=object)
+            for i in np.flatnonzero(mask):
+                final_obs[i] = self.final_observations[i].copy()
+            infos.update(final_obs=final_obs, _final_obs=mask, final_info=dict(infos), _final_info=mask)
+        return infos
+
+    def _ids(self, env_ids: Ids) -> NDArray[np.intp]:
+        if env_ids is None:
+            return np.arange(self.num_envs)
+        ids = np.asarray(env_ids)
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise UserError(f"env_ids must be a list of whole numbers; got {env_ids!r}.")
+        if ids.size and (ids.min() < 0 or ids.max() >= self.num_envs):
+            raise UserError(f"env_ids must lie in 0..{self.num_envs - 1}; got {ids.min()}..{ids.max()}.")
+        return ids.astype(np.intp)
+
+    def _out(self, array: NDArray[Any]) -> Any:
+        return array.copy() if self.copy else array
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("truth", "_records", "_pool", "_pool_owner", "_slices")
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._attach()

@@ -1,0 +1,85 @@
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from garrison.bench.measure import Configuration, Measurement, Sample, Work, measure, short
+
+HERE = "tests.bench.test_measure"
+
+
+@contextmanager
+def nap(milliseconds: float) -> Iterator[Work]:
+    def advance() -> int:
+        time.sleep(milliseconds / 1000)
+        return 10
+
+    yield Work(advance, lambda: {"answer": 42.0})
+
+
+@contextmanager
+def broken() -> Iterator[Work]:
+    raise RuntimeError("the workload is broken")
+    yield
+
+
+@pytest.fixture(autouse=True)
+def children_find_this_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(root), str(root / "src")]))
+
+
+def sample(rate: float) -> Sample:
+    return Sample(int(rate), 1.0, 1.0, 0.0, 1.0, 1.0, 1, {})
+
+
+def test_rates_memory_and_facts_come_from_fresh_processes(tmp_path: Path) -> None:
+    slow, fast = (Configuration(f"{ms} ms", f"{HERE}:nap", {"milliseconds": ms}) for ms in (8, 2))
+    report = measure([slow, fast], repeats=2, seconds=0.1, warm_up=0.0)
+    assert report["2 ms"].rate == pytest.approx(5000, rel=0.4)
+    assert report["2 ms"].rate > 2 * report["8 ms"].rate
+    assert report["2 ms"].median("answer") == 42
+    assert report["2 ms"].median("peak_mb") > 5
+    assert report["2 ms"].cores_used < 0.8  # sleeping is not work
+    report.save(tmp_path / "report.json")
+    stored = json.loads((tmp_path / "report.json").read_text())
+    assert stored["machine"]["cores"] >= 1
+    assert [r["name"] for r in stored["results"]] == ["8 ms", "2 ms"]
+
+
+def test_a_failing_workload_is_reported_and_the_others_go_on() -> None:
+    good = Configuration("good", f"{HERE}:nap", {"milliseconds": 1})
+    report = measure([Configuration("bad", f"{HERE}:broken"), good], repeats=1, seconds=0.05, warm_up=0)
+    assert "the workload is broken" in (report["bad"].error or "")
+    assert report["bad"].headline() == "failed"
+    assert report["good"].rate > 0
+
+
+def test_a_workload_that_never_ends_is_ended() -> None:
+    stuck = Configuration("stuck", f"{HERE}:nap", {"milliseconds": 60_000})
+    report = measure([stuck], repeats=1, seconds=0.1, warm_up=0, timeout=1.5)
+    assert "no result within 1.5 s" in (report["stuck"].error or "")
+
+
+def test_a_wide_spread_is_no_headline() -> None:
+    configuration = Configuration("x", "y:z")
+    calm = Measurement(configuration, tuple(map(sample, (100, 101, 102, 99, 100, 98, 101))))
+    wild = replace(calm, samples=tuple(map(sample, (100, 150, 60, 99, 180, 70, 101))))
+    assert calm.steady
+    assert calm.headline() == "100"
+    assert not wild.steady
+    assert wild.headline() == "60-180 (unsteady)"
+
+
+def test_names_must_differ() -> None:
+    with pytest.raises(ValueError, match="different names"):
+        measure([Configuration("a", "x:y"), Configuration("a", "x:y")])
+
+
+def test_short_numbers() -> None:
+    assert [short(x) for x in (1_234_567, 45_600, 789.4, 3.21)] == ["1.23 M", "45.6 k", "789", "3.21"]
