@@ -135,7 +135,7 @@ class Experiment:
         require_yaml()
         import yaml
 
-        return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True))
+        return str(yaml.safe_dump(self.to_dict(), sort_keys=False))
 
     @classmethod
     def from_yaml(cls, text: str, base: "Experiment | None" = None) -> "Experiment":

@@ -91,9 +91,9 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     """Train, record and evaluate; return the exit code."""
     from garrison.learn.ppo import Diverged, train
 
-    values = checkpoint.load(resume) if resume else None
-    envs = make_envs(experiment.env)
     folder = _folder(experiment, name, resume)
+    values = checkpoint.load(folder.path) if resume else None
+    envs = make_envs(experiment.env)
     if values is not None:
         folder.trim_metrics(values["state"]["steps"])
     folder.write_settings(experiment.to_yaml())
@@ -130,10 +130,9 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
         if seconds:
             fields = {f.name: getattr(config, f.name) for f in dataclasses.fields(PPOConfig)}
             config = TimedPPOConfig(**{**fields, "steps": FOREVER}, share_done=lambda: recorder.share)
-        if values is not None:
-            _say_how_exact(values, envs, view)
         try:
-            result = train(config, envs, recorder, checkpoint.tensors(values["state"]) if values else None)
+            state = _prepare_resume(values, experiment, envs, view) if values is not None else None
+            result = train(config, envs, recorder, state)
         except Diverged as diverged:
             status, message = "diverged", str(diverged)
         finally:
@@ -160,8 +159,14 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
 def make_envs(config: EnvConfig) -> Any:
     """Make the environments to train in."""
     if not config.is_cage2:
+        import gymnasium
+
         from garrison import vector
 
+        try:
+            gymnasium.spec(config.env)
+        except (gymnasium.error.Error, ModuleNotFoundError) as error:
+            raise UserError(f"no environment {config.env!r}: {error}") from None
         return vector.make(
             config.env,
             config.envs,
@@ -240,12 +245,29 @@ def _folder(experiment: Experiment, name: str, resume: Path | None) -> RunFolder
     return RunFolder.create(path)
 
 
-def _say_how_exact(values: dict[str, Any], envs: Any, view: View) -> None:
-    where = f"resuming at step {values['state']['steps']:,}"
-    if values["state"]["collector"]["envs"] is None or not hasattr(envs, "set_state"):
-        view.say(f"{where}: these environments cannot save their state, so new episodes begin; not bit for bit.")
+def _prepare_resume(values: dict[str, Any], experiment: Experiment, envs: Any, view: View) -> dict[str, Any]:
+    """Return the state to continue from; say what differs from the part before, and how exact it will be."""
+    before, now = values["experiment"], experiment.to_dict()
+    changed = [
+        f"{part}.{name}" for part in now for name in now[part] if now[part][name] != before.get(part, {}).get(name)
+    ]
+    for name in ("env", "envs"):
+        if f"env.{name}" in changed:
+            raise UserError(
+                f"cannot resume with --{name} {now['env'][name]}: the run has {before['env'][name]}; start a new one."
+            )
+    state: dict[str, Any] = checkpoint.tensors(values["state"])
+    where = f"resuming at step {state['steps']:,}"
+    if changed:
+        where += f" with other settings than before ({', '.join(changed)})"
+    if state["collector"]["envs"] is None or not hasattr(envs, "set_state"):
+        view.say(f"{where}; these environments cannot save their state, so new episodes begin: not bit for bit.")
+    elif any(name in changed for name in ("env.red", "env.rules", "env.length", "env.encoder", "env.backend")):
+        state["collector"]["envs"] = None
+        view.say(f"{where}; the saved episodes do not fit these, so new ones begin.")
     else:
         view.say(f"{where}, bit for bit where the run stopped.")
+    return state
 
 
 def _details(experiment: Experiment) -> str:

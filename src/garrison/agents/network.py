@@ -12,6 +12,8 @@ from garrison.runs import checkpoint
 from garrison.runs.extras import require_torch
 
 if TYPE_CHECKING:
+    import torch
+
     from garrison.learn.policy import Policy
 
 CAGE2 = "garrison/CAGE2-v0"
@@ -96,15 +98,7 @@ class NetworkAgent:
 
         self.policy.observations.store(observations, self._stored)
         self.policy.observations.inputs(self._stored, self._rows, self._inputs)
-        inputs = torch.from_numpy(self._inputs)
-        with torch.inference_mode():
-            if self._state is None:
-                outputs, _, _ = self.policy(inputs)
-            else:
-                starts = torch.from_numpy(self._starts).unsqueeze(0)
-                outputs, _, self._state = self.policy(inputs.unsqueeze(0), self._state, starts)
-                outputs = outputs[0]
-        logits = outputs.numpy().copy()
+        logits = self._logits(torch.from_numpy(self._inputs))
         self._starts[:] = False
         if self._masks is not None:
             logits[~self._masks.allowed()] = -np.inf
@@ -116,3 +110,21 @@ class NetworkAgent:
         if self._masks is not None:
             self._masks.follow(actions)
         return actions
+
+    def _logits(self, inputs: "torch.Tensor") -> NDArray[np.float32]:
+        import torch
+
+        # One thread: products this small gain little from a second, and wait long for it on a busy machine.
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with torch.inference_mode():
+                if self._state is None:
+                    outputs, _, _ = self.policy(inputs)
+                else:
+                    starts = torch.from_numpy(self._starts).unsqueeze(0)
+                    outputs, _, self._state = self.policy(inputs.unsqueeze(0), self._state, starts)
+                    outputs = outputs[0]
+        finally:
+            torch.set_num_threads(threads)
+        return np.array(outputs.numpy())

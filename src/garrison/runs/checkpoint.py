@@ -131,7 +131,7 @@ def _take_arrays(value: Any, arrays: list[NDArray[Any]], where: str) -> Any:
         return array.item()
     if not isinstance(array, np.ndarray) or array.dtype.name not in DTYPES:
         raise TypeError(f"a checkpoint cannot hold {where}: {getattr(array, 'dtype', type(array).__name__)}")
-    arrays.append(np.ascontiguousarray(array))
+    arrays.append(np.asarray(array, order="C"))
     return {ARRAY: len(arrays) - 1}
 
 

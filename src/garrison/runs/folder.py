@@ -87,6 +87,7 @@ class RunFolder:
 
     def write_settings(self, config_yaml: str) -> None:
         """Write the settings and what this part of the run is made with."""
+        self.path.mkdir(parents=True, exist_ok=True)
         write_bytes(self.config, [config_yaml.encode()])
         write_json(self.path / "versions.json", versions())
 
@@ -113,10 +114,13 @@ class RunFolder:
 
     def _check_writable(self) -> None:
         try:
+            made = not self.path.exists()
             self.path.mkdir(parents=True, exist_ok=True)
             write_bytes(self.path / "probe", [b"probe"])
             (self.path / "probe").unlink()
             free = shutil.disk_usage(self.path).free
+            if made:  # the first file makes it again: settings that turn out to be wrong leave nothing behind
+                self.path.rmdir()
         except OSError as error:
             raise UserError(f"cannot write to {self.path}: {os.strerror(error.errno or 0)}.") from None
         if free < FREE_BYTES:

@@ -3,7 +3,7 @@
 An environment publishes them as an attribute `extras`: a mapping from name to an array that it keeps up to date in
 place, or to a function that returns one
 (then nothing is computed unless it is due). Shapes and types are fixed from construction on. Environments with
-an attribute `truth` that holds arrays, such as CAGE-2's, publish those without doing anything.
+an attribute `truth` that holds arrays, such as CAGE-2's, publish those (less a first axis of one) as they are.
 
 The caller asks for names and says how often each is wanted; they arrive in `envs.extras[name]`, shape (num_envs, ...),
 in the same memory as the observations: no second round trip, no pickling.
@@ -107,4 +107,6 @@ class Publisher:
 def _arrays_of(value: Any) -> dict[str, Any]:
     names = getattr(value, "_fields", None) or [n for n in dir(value) if not n.startswith("_")]
     found = {name: getattr(value, name) for name in names}
-    return {name: array for name, array in found.items() if isinstance(array, np.ndarray)}
+    arrays = {name: array for name, array in found.items() if isinstance(array, np.ndarray)}
+    # One environment is a batch of one to its engine; here, the first axis counts the environments of the whole batch.
+    return {name: a.reshape(a.shape[1:]) if a.shape[:1] == (1,) else a for name, a in arrays.items()}
