@@ -145,7 +145,7 @@ class LiveView(QuietView):
         from rich.text import Text
 
         return Text.assemble(
-            (bar(self._share, 40), "cyan"),
+            (bar(self._share, 32), "cyan"),
             f" {100 * self._share:5.1f} %   ",
             (f"{count(self._row.get('step', 0))} steps", "bold"),
             f"   {count(self._clock.speed)}/s   {clock(self._clock.left)} left",

@@ -290,6 +290,7 @@ def _summary(
         "training_mode": experiment.run.algorithm,
         "env": experiment.env.env,
         "total_envs": experiment.env.envs,
+        "task": _task(experiment.env),
         "seed": experiment.ppo.seed,
         "total_timesteps": steps,
         "total_updates": result.updates if result else None,
@@ -309,6 +310,12 @@ def _summary(
     if message:
         summary["message"] = message
     return summary
+
+
+def _task(env: EnvConfig) -> dict[str, Any]:
+    if not env.is_cage2:
+        return {"backend": env.backend}
+    return {"backend": env.backend, "red_odds": env.red_odds, "rules": env.rules, "length": env.length}
 
 
 def _print_end(summary: dict[str, Any], folder: RunFolder, quiet: bool) -> None:
