@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 STAGE = "time_split/"
 LINE_EVERY = 10.0  # seconds between plain lines
 BAR = 28
+NUMBERS = {
+    "policy loss": "policy_loss",
+    "value loss": "value_loss",
+    "entropy": "entropy",
+    "KL": "approx_kl",
+    "clipped": "clip_fraction",
+    "rate": "learning_rate",
+}
 SMOOTH = 0.9  # weight of the past in the shown speed and time split
 
 
@@ -133,19 +141,19 @@ class LiveView(QuietView):
         from rich.panel import Panel
         from rich.text import Text
 
-        parts: list[Any] = [self._progress(), Text()]
+        parts: list[Any] = [Text(self.title.details, style="dim"), self._progress(), Text()]
         if self._row:
             parts += [self._score(), Text(), self._numbers(), Text(), self._split()]
         else:
             parts.append(Text(self._note, style="dim"))
-        heading = Text.assemble((self.title.name, "bold"), f"  {self.title.details}")
-        return Panel(Group(*parts), title=heading, title_align="left", subtitle=self.title.folder, width=88)
+        heading = Text(self.title.name, style="bold")
+        return Panel(Group(*parts), title=heading, title_align="left", subtitle=self.title.folder, width=80)
 
     def _progress(self) -> Any:
         from rich.text import Text
 
         return Text.assemble(
-            (bar(self._share, 32), "cyan"),
+            (bar(self._share, 24), "cyan"),
             f" {100 * self._share:5.1f} %   ",
             (f"{count(self._row.get('step', 0))} steps", "bold"),
             f"   {count(self._clock.speed)}/s   {clock(self._clock.left)} left",
@@ -171,9 +179,8 @@ class LiveView(QuietView):
         from rich.table import Table
 
         table = Table.grid(padding=(0, 3))
-        shown = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "learning_rate")
-        cells = [(name.replace("_", " "), self._row.get(f"train/{name}")) for name in shown]
-        known = [(name, f"{value:.4g}") for name, value in cells if value is not None]
+        cells = [(name, self._row.get(f"train/{metric}")) for name, metric in NUMBERS.items()]
+        known = [(name, f"{value:.3g}") for name, value in cells if value is not None]
         table.add_row(*(name for name, _ in known), style="dim")
         table.add_row(*(value for _, value in known))
         return table

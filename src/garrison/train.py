@@ -77,9 +77,8 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
     presets = "\n".join(f"  {key:<13} {what}" for key, (what, _) in PRESETS.items())
     args = tyro.cli(
         Arguments,
-        prog="garrison train",
-        description=f"usage: garrison train [PRESET | FILE.yaml] [options]\n\nPresets:\n\n{presets}\n\n"
-        f"The defaults below are those of {source or resume or DEFAULT}.",
+        prog="garrison train [PRESET | FILE.yaml]",
+        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or DEFAULT}.",
         default=Arguments(base, resume or ""),
         args=arguments[1:] if source else arguments,
         config=(tyro.conf.OmitArgPrefixes,),
@@ -274,7 +273,7 @@ def _details(experiment: Experiment) -> str:
     env, run, ppo = experiment.env, experiment.run, experiment.ppo
     until = f"for {run.duration}" if run.duration else f"{count(ppo.steps)} steps"
     task = f"against {env.red}, rules {env.rules}" if env.is_cage2 else env.env
-    return f"{task}, {env.envs} environments, {until}, seed {ppo.seed}"
+    return f"{task}, {env.envs} envs, {until}, seed {ppo.seed}"
 
 
 def _summary(
