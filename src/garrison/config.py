@@ -22,6 +22,8 @@ from garrison.runs.extras import require_yaml
 CAGE2 = "garrison/CAGE2-v0"
 RULES = ("head", "leaderboard")
 ENCODERS = ("challenge", "wrapper2")
+OBSERVATIONS = ("bits", "memory")
+ACTIONS = ("all", "compact")
 ALGORITHMS = ("ppo",)
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -49,6 +51,10 @@ class EnvConfig:
     """CAGE-2: steps after which an episode is cut."""
     encoder: str = "challenge"
     """CAGE-2: which 52 observations Blue sees: challenge or wrapper2."""
+    observation: str = "bits"
+    """CAGE-2: what the policy sees: bits (the 52) or memory (also what it can remember of them and of its actions)."""
+    actions: str = "all"
+    """CAGE-2: what the policy chooses from: all (the 145) or compact (the 67 that can pay)."""
     env_args: Annotated[dict[str, Any], tyro.conf.Suppress] = field(default_factory=dict)
     """Other environments: arguments for gymnasium.make; YAML only."""
 
@@ -61,6 +67,8 @@ class EnvConfig:
             raise UserError(f"length must be at least 1; got {self.length}.")
         choose("rules", self.rules, RULES)
         choose("encoder", self.encoder, ENCODERS)
+        choose("observation", self.observation, OBSERVATIONS)
+        choose("actions", self.actions, ACTIONS)
         _ = self.red_odds
         if self.is_cage2 and self.env_args:
             raise UserError(f"env_args are for other environments than {CAGE2}; it has red, rules, length and encoder.")

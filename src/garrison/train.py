@@ -180,6 +180,8 @@ def make_envs(config: EnvConfig) -> Any:
         "rules": config.rules,
         "length": config.length,
         "encoder": config.encoder,
+        "observation": config.observation,
+        "actions": config.actions,
         "autoreset_mode": "SameStep",
     }
     if config.backend in ("auto", "native"):
@@ -261,7 +263,7 @@ def _prepare_resume(values: dict[str, Any], experiment: Experiment, envs: Any, v
         where += f" with other settings than before ({', '.join(changed)})"
     if state["collector"]["envs"] is None or not hasattr(envs, "set_state"):
         view.say(f"{where}; these environments cannot save their state, so new episodes begin: not bit for bit.")
-    elif any(name in changed for name in ("env.red", "env.rules", "env.length", "env.encoder", "env.backend")):
+    elif any(name.startswith("env.") and name != "env.workers" for name in changed):
         state["collector"]["envs"] = None
         view.say(f"{where}; the saved episodes do not fit these, so new ones begin.")
     else:

@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.agents.protocol import Choices, Flags
+from garrison.cage2.action_sets import ACTION_SETS
+from garrison.cage2.layout import MEMORY
+from garrison.cage2.names import NUM_ACTIONS
+from garrison.cage2.recall import allow_batch, recall_batch
+from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
+from garrison.jit import records
 from garrison.runs import checkpoint
 from garrison.runs.extras import require_torch
 
@@ -22,11 +28,15 @@ CAGE2 = "garrison/CAGE2-v0"
 class NetworkAgent:
     """Takes the likeliest action of a policy, or draws one.
 
+    It is given the challenge's 52 observations and returns the challenge's 145 actions; if the policy was trained on a
+    memory, on fewer actions or with masks, the agent keeps the memory and translates.
+
     Args:
         policy: the network.
         name: what results call it.
         rules: the rules that it was trained under, if known.
         encoder: which 52 observations it reads.
+        actions: the set of actions that it chooses from, see `garrison.cage2.action_sets`.
         masked: whether it leaves out the actions that it knows to be refused.
         sample: draw actions instead of taking the likeliest.
     """
@@ -37,13 +47,14 @@ class NetworkAgent:
         name: str = "network",
         rules: str | None = None,
         encoder: str = "challenge",
+        actions: str = "all",
         masked: bool = False,
         sample: bool = False,
     ) -> None:
-        from garrison.agents.masks import ActionMasks
-
         self.policy, self.name, self.rules, self.encoder, self.sample = policy, name, rules, encoder, sample
-        self._new_masks = ActionMasks if masked else None
+        self._action_ids = ACTION_SETS[actions]
+        self._masked = masked
+        self._scenario = records(load_scenario(None, rules or "head", encoder))
 
     @classmethod
     def load(cls, path: Path, sample: bool = False) -> "NetworkAgent":
@@ -69,6 +80,7 @@ class NetworkAgent:
             name=name,
             rules=env["rules"],
             encoder=env["encoder"],
+            actions=env["actions"],
             masked=bool(settings.get("action_masks", False)),
             sample=sample,
         )
@@ -77,39 +89,38 @@ class NetworkAgent:
         """Start with an empty memory for each environment."""
         import torch
 
+        observations = self.policy.observations
         self._random = np.random.default_rng(seed)
         self._starts = np.ones(num_envs, np.bool_)
         self._state: torch.Tensor | None = self.policy.initial_state(num_envs) if self.policy.is_recurrent else None
-        self._masks = self._new_masks(num_envs) if self._new_masks else None
-        observations = self.policy.observations
+        self._memories = np.zeros(num_envs, MEMORY)
+        self._last = np.zeros(num_envs, np.int64)
+        self._rows = np.zeros((num_envs, observations.size), np.int8)
+        self._masks = np.ones((num_envs, NUM_ACTIONS), np.bool_)
         self._stored = np.zeros((num_envs, *observations.shape), observations.dtype)
-        self._rows = np.arange(num_envs)
         self._inputs = np.zeros((num_envs, observations.size), np.float32)
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
         self._starts |= mask
-        if self._masks is not None:
-            self._masks.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action a row."""
         import torch
 
-        self.policy.observations.store(observations, self._stored)
-        self.policy.observations.inputs(self._stored, self._rows, self._inputs)
+        memories = records(self._memories)
+        recall_batch(memories, self._scenario, self._starts, self._last, observations, self._rows)
+        self.policy.observations.store(self._rows, self._stored)
+        self.policy.observations.inputs(self._stored, np.arange(len(self._stored)), self._inputs)
         logits = self._logits(torch.from_numpy(self._inputs))
         self._starts[:] = False
-        if self._masks is not None:
-            logits[~self._masks.allowed()] = -np.inf
+        if self._masked:
+            allow_batch(memories, self._scenario, self._masks)
+            logits[~self._masks[:, self._action_ids]] = -np.inf
         if self.sample:  # the largest of logits with Gumbel noise has the probabilities of the softmax
             logits += self._random.gumbel(size=logits.shape).astype(np.float32)
-        heads = np.split(logits, self.policy.actions.offsets[1:-1], axis=1)
-        indices = np.stack([head.argmax(axis=1) for head in heads], axis=1)
-        actions: Choices = self.policy.actions.of_indices(indices)
-        if self._masks is not None:
-            self._masks.follow(actions)
-        return actions
+        self._last = self._action_ids[logits.argmax(axis=1)]
+        return self._last
 
     def _logits(self, inputs: "torch.Tensor") -> NDArray[np.float32]:
         import torch
