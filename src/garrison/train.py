@@ -39,7 +39,7 @@ class Arguments:
     resume: str = ""
     """Continue the run in this folder; its settings are kept, and flags change them."""
     quiet: bool = False
-    """Show nothing but warnings and the end."""
+    """Show nothing but warnings."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
 
     folder = _folder(experiment, name, resume)
     values = checkpoint.load(folder.path) if resume else None
+    if values is not None:
+        checkpoint.require(values, str(folder.checkpoint))
     envs = make_envs(experiment.env)
     if values is not None:
         folder.trim_metrics(values["state"]["steps"])
@@ -134,6 +136,10 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             result = train(config, envs, recorder, state)
         except Diverged as diverged:
             status, message = "diverged", str(diverged)
+        except Exception as error:
+            failed = _summary(name, experiment, "failed", f"{type(error).__name__}: {error}", recorder, None)
+            write_json(folder.summary, failed)
+            raise
         finally:
             recorder.close()
             envs.close()

@@ -1,6 +1,7 @@
 """The checkpoint file: exact, safe to read, and recognised when damaged or foreign."""
 
 import errno
+import hashlib
 import os
 import pickle
 import random
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -39,6 +40,7 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and a == b
 
 
+@settings(max_examples=40)
 @given(TREES)
 def test_what_is_written_is_read_back_bit_for_bit(values: dict[str, Any]) -> None:
     assert same(checkpoint.decode(b"".join(checkpoint.encode(values)), "x"), values)
@@ -88,11 +90,44 @@ def test_object_arrays_cannot_be_written_and_a_header_that_claims_one_is_refused
     pieces = checkpoint.encode({"a": np.zeros(2)})
     pieces[2] = pieces[2].replace(b'"float64"', b'"object"')
     pieces[1] = len(pieces[2]).to_bytes(8, "little")
-    import hashlib
-
-    content = b"".join(pieces[:-1])
     with pytest.raises(UserError, match="type 'object'"):
-        checkpoint.decode(content + hashlib.sha256(content).digest(), "x")
+        checkpoint.decode(sign(pieces), "x")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[]",
+        b"{}",
+        b"not JSON",
+        b'{"format": 1, "producer": "x", "arrays": [], "tree": {"a": {"$array": 5}}}',
+        b'{"format": 1, "producer": "x", "arrays": [{"dtype": "float64", "shape": [99]}], "tree": {}}',
+        b'{"format": 1, "producer": "x", "arrays": [{"dtype": "float64", "shape": [-1]}], "tree": {}}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_forged_header_is_refused(header: bytes) -> None:
+    pieces = [checkpoint.MAGIC, len(header).to_bytes(8, "little"), header, b"\0" * 16, b""]
+    with pytest.raises(UserError, match="x is not a valid checkpoint"):
+        checkpoint.decode(sign(pieces), "x")
+
+
+def test_a_newer_format_says_who_wrote_it() -> None:
+    pieces = checkpoint.encode({})
+    pieces[2] = pieces[2].replace(b'"format": 1', b'"format": 9').replace(b"garrison 0", b"garrison 7")
+    with pytest.raises(UserError, match=r"x has checkpoint format 9 \(written by garrison 7"):
+        checkpoint.decode(sign(pieces), "x")
+
+
+def test_other_values_are_not_taken_for_an_agent(tmp_path: Path) -> None:
+    checkpoint.save(tmp_path / "c", {"experiment": {}, "state": 3})
+    with pytest.raises(UserError, match="without 'policy'"):
+        checkpoint.require(checkpoint.load(tmp_path / "c"), "c")
+
+
+def sign(pieces: list[bytes]) -> bytes:
+    content = b"".join(pieces[:-1])
+    return content + hashlib.sha256(content).digest()
 
 
 def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(

@@ -117,7 +117,9 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
     assert not np.array_equal(weights(tmp_path / "a"), weights(tmp_path / "c"))
 
 
-@pytest.mark.parametrize("flags", ["", "--recurrent-size 8", "--action-masks"])
+@pytest.mark.parametrize(
+    "flags", ["", "--recurrent-size 8", "--action-masks", "--observation memory --actions compact --action-masks"]
+)
 def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not(
     tmp_path: Path, flags: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +238,26 @@ def test_a_loss_that_is_not_finite_stops_the_run_with_the_last_good_checkpoint(
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["status"] == "diverged"
     assert "not finite" in summary["message"]
+
+
+def test_an_environment_that_fails_leaves_a_summary_and_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from garrison.cage2 import VectorEnv
+
+    step, left = VectorEnv.step, iter(range(25))
+
+    def failing(self: Any, actions: Any) -> Any:
+        if next(left, None) is None:
+            raise RuntimeError("the environment is broken")
+        return step(self, actions)
+
+    monkeypatch.setattr(VectorEnv, "step", failing)
+    with pytest.raises(RuntimeError, match="the environment is broken"):
+        train(tmp_path / "run", "--checkpoint-every 1e-9")
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert (summary["status"], summary["message"]) == ("failed", "RuntimeError: the environment is broken")
+    assert checkpoint.load(tmp_path / "run")["state"]["steps"] == 320
 
 
 def test_missing_torch_is_one_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,9 +67,7 @@ class NetworkAgent:
         """Build the defender of a checkpoint's values."""
         from garrison.runs.networks import build_policy
 
-        for key in ("experiment", "policy", "state"):
-            if key not in values:
-                raise UserError(f"{name} is a checkpoint without {key!r}: it holds no agent.")
+        checkpoint.require(values, name)
         env = values["experiment"]["env"]
         if env["env"] != CAGE2:
             raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")

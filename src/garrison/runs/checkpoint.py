@@ -83,7 +83,23 @@ def decode(content: bytes, name: str) -> dict[str, Any]:
     body, digest = content[:-DIGEST], content[-DIGEST:]
     if len(content) < end + DIGEST or hashlib.sha256(body).digest() != digest:
         raise UserError(f"{name} is damaged: its checksum is wrong, so it was cut short or changed. Use another copy.")
-    header = json.loads(content[start:end])
+    try:
+        return _read(body, start, end, name)
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{name} is not a valid checkpoint: its header does not describe its content.") from None
+
+
+def require(values: dict[str, Any], name: str) -> None:
+    """Check that a file holds an agent and its training, and not other values."""
+    for key in ("experiment", "policy", "state"):
+        if not isinstance(values.get(key), dict):
+            raise UserError(f"{name} is a checkpoint without {key!r}: it holds no agent.")
+
+
+def _read(body: bytes, start: int, end: int, name: str) -> dict[str, Any]:
+    header = json.loads(body[start:end])
     if header["format"] != FORMAT:
         raise UserError(
             f"{name} has checkpoint format {header['format']} (written by {header['producer']}); "
@@ -93,8 +109,11 @@ def decode(content: bytes, name: str) -> dict[str, Any]:
     for row in header["arrays"]:
         if row["dtype"] not in DTYPES:
             raise UserError(f"{name} holds an array of type {row['dtype']!r}, which no checkpoint has.")
-        array = np.frombuffer(
-            body, np.dtype(row["dtype"]), count=int(np.prod(row["shape"], dtype=np.int64)), offset=end
+        if min(row["shape"], default=0) < 0:
+            raise ValueError("a negative length")
+        count = int(np.prod(row["shape"], dtype=np.int64))
+        array = (
+            np.frombuffer(body, np.dtype(row["dtype"]), count=count, offset=end) if count else np.zeros(0, row["dtype"])
         )
         arrays.append(array.reshape(row["shape"]).copy())
         end += array.nbytes
