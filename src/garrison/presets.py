@@ -9,7 +9,7 @@ from garrison.learn.config import PolicyConfig, PPOConfig
 DEFAULT = "ppo-mixed"
 
 _CAGE2 = Experiment(
-    env=EnvConfig(envs=1024, rules="leaderboard", length=100),
+    env=EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact"),
     ppo=PPOConfig(
         steps=30_000_000,
         rollout=100,
@@ -21,6 +21,7 @@ _CAGE2 = Experiment(
         entropy_coef=0.01,
         entropy_schedule="linear",
         reward_scale=0.1,
+        action_masks=True,
     ),
 )
 

@@ -2,12 +2,14 @@
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from garrison import cli, leaderboard
 from garrison.agents import load_agent
+from garrison.cage2 import VectorEnv
 from garrison.evaluate import Cell, Evaluation, evaluate
 
 
@@ -41,6 +43,19 @@ def test_a_cell_depends_on_seed_attacker_and_length_only() -> None:
     assert part.cells == tuple(c for c in whole.cells if (c.red, c.length) == ("meander", 50))
     other = evaluate(load_agent("sleep"), episodes=50, seed=5)
     assert all(a.mean != b.mean for a, b in zip(whole.cells, other.cells, strict=True) if a.red != "sleep")
+
+
+def test_no_two_episodes_have_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    reset, seeds = VectorEnv.reset, []
+
+    def watched(self: VectorEnv, *, seed: list[int]) -> Any:
+        seeds.extend(seed)
+        return reset(self, seed=seed)
+
+    monkeypatch.setattr(VectorEnv, "reset", watched)
+    for seed in (0, 1):
+        evaluate(load_agent("sleep"), episodes=100, seed=seed)
+    assert len(seeds) == len(set(seeds)) == 1800
 
 
 def test_episodes_of_neighbouring_seeds_are_not_the_same_episodes() -> None:

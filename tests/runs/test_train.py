@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 from garrison import cli
+from garrison.cage2.layout import STATE
+from garrison.cage2.names import Red
 from garrison.config import load_experiment
 from garrison.runs import checkpoint, folder
 from garrison.runs.recorder import Recorder
@@ -118,7 +120,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "flags", ["", "--recurrent-size 8", "--action-masks", "--observation memory --actions compact --action-masks"]
+    "flags", ["", "--recurrent-size 8", "--no-action-masks", "--observation bits --actions all"]
 )
 def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not(
     tmp_path: Path, flags: str, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +147,18 @@ def test_resuming_drops_metrics_that_came_after_the_checkpoint(tmp_path: Path) -
     assert run(f"train --resume {tmp_path / 'run'} --steps 960 --quiet") == 0
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == [160, 320, 480, 640, 800, 960]
+
+
+def test_resuming_against_another_attacker_begins_new_episodes_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path / "run", "--red bline") == 0
+    assert run(f"train --resume {tmp_path / 'run'} --red sleep --steps 960 --quiet") == 0
+    error = capsys.readouterr().err
+    assert "other settings than before (env.red, ppo.steps)" in error
+    assert "so new ones begin" in error
+    envs = checkpoint.load(tmp_path / "run")["state"]["collector"]["envs"]["bytes"].view(STATE)
+    assert (envs["red"] == Red.SLEEP).all()
 
 
 def test_a_gymnasium_environment_trains_on_a_backend_and_says_that_resuming_is_not_exact(
@@ -223,6 +237,8 @@ def test_a_disk_that_fills_up_costs_the_new_checkpoint_and_keeps_the_old(
     assert calls == [160, 320, 480, 640, 640]
     error = capsys.readouterr().err
     assert "step 320 could not be written (No space left on device); the one of step 160 is kept." in error
+    assert "step 480 could not be written (No space left on device); the one of step 160 is kept." in error
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["checkpoint_step"] == 160
     assert checkpoint.load(tmp_path / "run")["state"]["steps"] == 160
     assert not list((tmp_path / "run").glob(".*"))
 
