@@ -209,7 +209,7 @@ def test_extras_are_off_by_default_and_must_exist(backend: str) -> None:
     envs = make(backend)
     assert envs.extras == {}
     envs.close()
-    with pytest.raises((UserError, EnvFailed), match="publishes no extra named 'hiden'; it has: double, hidden"):
+    with pytest.raises(UserError, match="publishes no extra named 'hiden'; it has: double, hidden"):
         make(backend, extras=["hiden"])
 
 
@@ -289,7 +289,7 @@ def test_gymnasium_ids_wrappers_and_spec(backend: str) -> None:
 def test_environments_must_be_alike() -> None:
     for backend in BACKENDS:
         different = [partial(Sampler, 3), partial(Sampler, 3), partial(Sampler, 3, "image")]
-        with pytest.raises((UserError, EnvFailed), match="environment 2 has the observation space"):
+        with pytest.raises(UserError, match="environment 2 has the observation space"):
             garrison.vector.make(different, backend=backend, workers=2)
 
 

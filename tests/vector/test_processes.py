@@ -55,6 +55,8 @@ def test_math_libraries_use_one_thread_per_worker(method: Any) -> None:
 
 def test_torch_is_pinned_too() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
+    import numba  # noqa: F401 - pinning it must not undo torch's
+
     before = torch.get_num_threads()
     for method in ("fork", "spawn"):
         envs = garrison.vector.make(Curious, 1, "shared", workers=1, start_method=method)  # type: ignore[arg-type]

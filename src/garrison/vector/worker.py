@@ -20,6 +20,7 @@ import cloudpickle
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from garrison.errors import UserError
 from garrison.vector import channel, pin
 from garrison.vector.base import Card, EnvMaker
 from garrison.vector.block import Block, Memory, Plan, size
@@ -104,6 +105,8 @@ class Worker:
         for i, maker in enumerate(makers, start=task.first):
             try:
                 self._envs.append(maker())
+            except UserError:
+                raise
             except Exception as error:
                 raise env_failed(i, "its making", error) from error
         cards = [Card.of(env, list(task.extras)) for env in self._envs]
