@@ -331,7 +331,7 @@ ENDINGS = {
     "sigterm": "os.kill(os.getpid(), signal.SIGTERM)",
     "exception": "raise RuntimeError('user code')",
     "forgotten close": "pass",
-    "ctrl-c": "os.kill(os.getpid(), signal.SIGINT); time.sleep(5)",
+    "ctrl-c": "os.killpg(os.getpgrp(), signal.SIGINT); time.sleep(5)",  # as a terminal does: workers get it too
     "os._exit": "os._exit(0)",
 }
 
@@ -362,5 +362,7 @@ def test_no_worker_outlives_the_caller(backend: str, method: str, ending: str) -
         caller.kill()
     caller.wait(timeout=15)
     assert gone(pids)
+    if ending == "ctrl-c":
+        assert caller.stderr.read().count("Traceback") == 1  # the caller's; workers leave it to him
     caller.stdout.close()
     caller.stderr.close()

@@ -119,6 +119,21 @@ class Touchy(Sampler):
         return super().step(action)
 
 
+def test_what_was_sent_after_a_failure_is_forgotten_with_it() -> None:
+    envs: Any = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend="async", workers=1, batch_size=1)
+    envs.reset(seed=0)
+    envs.send(np.array([8]), [0])
+    envs.send(np.array([2, 2]), [1, 2])
+    with pytest.raises(EnvFailed, match="environment 0 raised ValueError"):
+        envs.recv()
+    observations, _ = envs.reset(seed=0)
+    assert len(envs.in_flight) == 0
+    again = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend="serial")
+    assert_same(observations, again.reset(seed=0)[0])
+    assert_same(envs.step(np.full(5, 2)), again.step(np.full(5, 2)))
+    envs.close()
+
+
 def test_an_error_leaves_nothing_stale_behind() -> None:
     envs: Any = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend="async", workers=2, batch_size=1)
     envs.reset(seed=0)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings("default")  # CybORG's own dependencies 
 def test_without_cyborg_one_sentence_says_how_to_get_it() -> None:
     with pytest.raises(UserError, match=r"CybORG is not installed: git clone .* && pip install"):
         gymnasium.make("garrison/CybORG-v0")
-    with pytest.raises((UserError, garrison.vector.EnvFailed), match="CybORG is not installed"):
+    with pytest.raises(UserError, match="CybORG is not installed"):
         garrison.vector.make("garrison/CybORG-v0", 2, "shared")
 
 

@@ -24,7 +24,7 @@ def play(envs: Any, steps: int = 25) -> list[Any]:
 
 
 def ends(infos: dict[str, Any], mode: str) -> dict[str, Any]:
-    """What infos say of episodes that ended; the native batch repeats it outside `final_info`, with shorter integers."""
+    """What infos say of ended episodes; the native batch repeats it outside `final_info`, with shorter integers."""
     if not infos:
         return {}
     said = infos if mode == "next_step" else infos["final_info"]

@@ -64,6 +64,7 @@ class Sampler(gymnasium.Env[Any, Any]):
         info: dict[str, Any] = {}
         if self.talkative and self.t == 2:
             info = {"word": "two", "number": 2.5, "array": np.arange(3), "nested": {"t": self.t}}
+            info["mixed"] = 1 if self.length % 2 else 1.5  # the first environment's type decides the array's
         if self.t >= self.length:
             info = {"episode": {"r": float(self.t), "l": self.t}}
         terminated = self.t >= self.length and self.length % 2 == 0

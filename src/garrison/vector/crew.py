@@ -112,16 +112,16 @@ class Crew:
         for w, each in enumerate(arguments):
             self.command(w, name, each)
         results: dict[int, Any] = {}
-        failures = []
+        failures = {}
         for w, opcode, payload in self.collect(set(range(len(arguments)))):
             if opcode == DIED:
                 self.give_up(w, f"during {name!r}")
             elif opcode == channel.FAILED:
-                failures.append(pickle.loads(payload))
+                failures[w] = pickle.loads(payload)
             else:
                 results[w] = pickle.loads(payload) if payload else None
-        for failure in failures:
-            failure.raise_()
+        if failures:
+            failures[min(failures)].raise_()
         return [results[w] for w in sorted(results)]
 
     def settle(self) -> None:

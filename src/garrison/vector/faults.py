@@ -5,6 +5,8 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from garrison.errors import UserError
+
 
 class EnvFailed(RuntimeError):
     """An environment raised, or returned something that does not fit its spaces.
@@ -35,10 +37,14 @@ class Failure:
     index: int | None
     summary: str
     details: str
+    is_input: bool = False
+    """The input was wrong (`UserError`): its one sentence says everything."""
 
     @classmethod
     def of(cls, error: BaseException) -> "Failure":
         """Describe any exception that ended a worker's command."""
+        if isinstance(error, UserError):
+            return cls(None, str(error), "", is_input=True)
         details = "".join(traceback.format_exception(error)).rstrip()
         if isinstance(error, EnvFailed):
             return cls(error.index, str(error), details if error.__cause__ else "")
@@ -46,6 +52,8 @@ class Failure:
 
     def raise_(self) -> None:
         """Raise it where the caller can see it."""
+        if self.is_input:
+            raise UserError(self.summary)
         raise EnvFailed(self.index, self.summary, self.details)
 
 

@@ -47,6 +47,7 @@ def environment() -> Iterator[None]:
 def this_process() -> None:
     """Set math libraries that are already loaded to one thread: forked workers inherit them loaded."""
     os.environ.update(dict.fromkeys(VARIABLES, "1"))  # for what is loaded later, and for children
+    _pin_numba()  # first: starting its threads resets OpenMP's count
     for library in _loaded_math_libraries():
         with suppress(OSError):
             handle = ctypes.CDLL(library)
@@ -56,8 +57,18 @@ def this_process() -> None:
                     setter(1)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    if "numba" in sys.modules:
-        sys.modules["numba"].set_num_threads(1)
+
+
+def _pin_numba() -> None:
+    if "numba" not in sys.modules:
+        return
+    numba = sys.modules["numba"]
+    parallel = sys.modules.get("numba.np.ufunc.parallel")
+    if parallel is not None and parallel._is_initialized:
+        numba.set_num_threads(1)
+    else:
+        # set_num_threads() would start the threads that are to be avoided.
+        numba.config.NUMBA_NUM_THREADS = 1
 
 
 def _loaded_math_libraries() -> set[str]:

@@ -65,20 +65,21 @@ class Processes(Batch):
     def _gather(self, wanted: set[int]) -> tuple[dict[int, Any], list[int]]:
         """Wait for the wanted workers; return what each said and which have died, and raise what one raised."""
         replies: dict[int, Any] = {}
-        dead, failures = [], []
+        dead: list[int] = []
+        failures = {}
         for w, opcode, payload in self._crew.collect(wanted):
             if opcode == DIED:
                 dead.append(w)
                 if not self._setup.restart:
                     self._crew.give_up(w, "")
             elif opcode == channel.FAILED:
-                failures.append(pickle.loads(payload))
+                failures[w] = pickle.loads(payload)
             else:
                 replies[w] = pickle.loads(payload) if payload else None
-        for failure in failures:
+        if failures:
             for w in dead:
                 self._replace(w)
-            failure.raise_()
+            failures[min(failures)].raise_()
         return replies, dead
 
     def _merged(self, replies: dict[int, Any]) -> Entries:

@@ -37,7 +37,9 @@ class Async(Processes):
         super().__init__(setup)
         self.batch_size = setup.batch_size
         self._starts = np.array([r.start for r in self._sections])
-        self._in_flight = np.zeros(self.num_envs, np.bool_)
+        self._everyone_ids = np.arange(self.num_envs)
+        self._sent = np.zeros(self.num_envs, np.bool_)  # and not yet received
+        self._in_flight = np.zeros(self.num_envs, np.bool_)  # of these, still with a worker
         self._queued = [0] * self.workers  # environments in flight, by worker
         self._ready: list[int] = []
         self._said: dict[int, dict[str, Any]] = {}  # infos of ready environments
@@ -46,9 +48,9 @@ class Async(Processes):
     def send(self, actions: Any, env_ids: NDArray[Any] | Sequence[int] | None = None) -> None:
         """Start a step of the given environments (all by default) and return at once."""
         self._must_be_ready()
-        ids = np.arange(self.num_envs) if env_ids is None else np.asarray(env_ids, np.intp)
+        ids = self._everyone_ids if env_ids is None else np.asarray(env_ids, np.intp)
         self._check(ids)
-        rows.assign(self._block.actions, ids, actions)
+        rows.assign(self._block.actions, self._everyone if env_ids is None else ids, actions)
         self._start(ids)
 
     def recv(self) -> Ready:
@@ -57,7 +59,7 @@ class Async(Processes):
         Returns (observations, rewards, terminations, truncations, infos, env_ids).
         """
         self._must_be_ready()
-        wanted = min(self.batch_size, len(self._ready) + int(self._in_flight.sum()))
+        wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
         if not wanted:
             raise UserError("recv() has nothing to wait for: call send(actions, env_ids) first")
         with Closing(self):
@@ -66,6 +68,7 @@ class Async(Processes):
         ids, self._ready = self._ready[:wanted], self._ready[wanted:]
         entries = [(k, self._said.pop(i)) for k, i in enumerate(ids) if i in self._said]
         chosen = np.array(ids, np.int64)
+        self._sent[chosen] = False
         block = self._block
         terminations, truncations = block.terminations[chosen], block.truncations[chosen]
         if self._mode is AutoresetMode.DISABLED:
@@ -77,23 +80,21 @@ class Async(Processes):
     @property
     def in_flight(self) -> NDArray[np.intp]:
         """The environments that were sent and not yet received."""
-        return np.union1d(np.flatnonzero(self._in_flight), np.array(self._ready, np.intp))
+        return np.flatnonzero(self._sent)
 
     def _check(self, ids: NDArray[np.intp]) -> None:
         if ids.ndim != 1 or not len(ids) or ids.min() < 0 or ids.max() >= self.num_envs:
             raise UserError(f"env_ids must be a list of numbers from 0 to {self.num_envs - 1}; got {ids}")
-        if len(np.unique(ids)) != len(ids):
+        if len(set(ids.tolist())) != len(ids):
             raise UserError(f"env_ids must be different from each other; got {ids}")
-        busy = self._in_flight.copy()
-        busy[self._ready] = True
-        if busy[ids].any():
-            raise UserError(
-                f"environments {ids[busy[ids]].tolist()} were sent already; recv() them before the next send()"
-            )
+        busy = self._sent[ids]
+        if busy.any():
+            raise UserError(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
         if self._mode is AutoresetMode.DISABLED:
             self._must_not_have_ended(ids)
 
     def _start(self, ids: NDArray[np.intp]) -> None:
+        self._sent[ids] = True
         if self._lost:
             told = [i for i in ids.tolist() if i in self._lost]
             self._lost.difference_update(told)
@@ -134,6 +135,7 @@ class Async(Processes):
     def _forget(self, w: int) -> None:
         """Drop what a worker had in flight: it raised, and has forgotten it as well."""
         r = self._sections[w]
+        self._sent[r.start : r.stop] &= ~self._in_flight[r.start : r.stop]
         self._in_flight[r.start : r.stop] = False
         self._queued[w] = 0
         self._crew.finished(w)
@@ -144,6 +146,7 @@ class Async(Processes):
         flying = [i for i in r if self._in_flight[i]]
         self._forget(w)
         self._said.update(self._replace(w))
+        self._sent[flying] = True
         self._ready += flying
         self._lost.update(set(r).difference(self._ready))
 
@@ -157,11 +160,12 @@ class Async(Processes):
             raise UserError(
                 f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}"
             )
-        self._start(np.arange(self.num_envs))
+        self._start(self._everyone_ids)
         with Closing(self):
             while len(self._ready) < self.num_envs:
                 self._take_in()
         self._ready.clear()
+        self._sent[:] = False
         said, self._said = self._said, {}
         return sorted(said.items())
 
@@ -183,3 +187,4 @@ class Async(Processes):
         self._wait_for_all()
         self._ready.clear()
         self._said.clear()
+        self._sent[:] = False

@@ -71,9 +71,12 @@ def assign(target: Batch, where: slice | NDArray[Any], source: Batch, path: str 
         values = np.asarray(source)
         if values.shape != rows.shape:
             raise UserError(f"{path} must have shape {rows.shape}; got {values.shape}")
-        if not np.can_cast(values.dtype, rows.dtype, "same_kind"):
+        if values.dtype != rows.dtype and not np.can_cast(values.dtype, rows.dtype, "same_kind"):
             raise UserError(f"{path} must be of type {rows.dtype}; got {values.dtype}")
-        target[where] = values
+        if isinstance(where, slice):
+            rows[...] = values  # a view
+        else:
+            target[where] = values
 
 
 def split(space: Space[Any], batch: Batch, where: Where) -> list[Any]:

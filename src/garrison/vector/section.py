@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
 
 from garrison.vector import rows
 from garrison.vector.block import Block
@@ -23,6 +24,14 @@ POSITION_BITS = 32
 Entries = list[tuple[int, dict[str, Any]]]
 """Infos of the environments that have something to say, with their numbers."""
 Result = tuple[Any, float, bool, bool, dict[str, Any]]
+
+
+def _ended(terminations: NDArray[np.bool_], truncations: NDArray[np.bool_]) -> list[int]:
+    # Looking for a byte costs a tenth of NumPy's any(), and most steps end no episode.
+    if b"\1" not in terminations.tobytes() and b"\1" not in truncations.tobytes():
+        return []
+    ended: list[int] = np.flatnonzero(terminations | truncations).tolist()
+    return ended
 
 
 class Section:
@@ -109,7 +118,7 @@ class Section:
         block.rewards[where] = rewards
         block.terminations[where] = terminations
         block.truncations[where] = truncations
-        ended: list[int] = np.flatnonzero(block.terminations[where] | block.truncations[where]).tolist()
+        ended = _ended(block.terminations[where], block.truncations[where])
         if self._publisher:
             self._publish(chosen, ended)
         if ended:

@@ -20,6 +20,7 @@ import cloudpickle
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from garrison.errors import UserError
 from garrison.vector import channel, pin
 from garrison.vector.base import Card, EnvMaker
 from garrison.vector.block import Block, Memory, Plan, size
@@ -93,6 +94,8 @@ class Worker:
     _block: Block
     _section: Section
     _busy: Any
+    _group: int
+    """How many environments are reported together."""
 
     def __init__(self, task: Task, lines: Lines) -> None:
         self._task = task
@@ -102,6 +105,8 @@ class Worker:
         for i, maker in enumerate(makers, start=task.first):
             try:
                 self._envs.append(maker())
+            except UserError:
+                raise
             except Exception as error:
                 raise env_failed(i, "its making", error) from error
         cards = [Card.of(env, list(task.extras)) for env in self._envs]
@@ -123,6 +128,7 @@ class Worker:
             self._block = part
         self._section = Section(self._envs, self._task.first, self._block, self._task.mode, self._task.extras)
         self._busy = self._block.busy.data
+        self._group = 1
 
     def obey(self) -> None:
         """Carry out messages until EXIT; raises EOFError or BrokenPipeError when the caller is gone."""
@@ -160,14 +166,13 @@ class Worker:
         """Step environments in the order they were sent for, reporting them as they get ready."""
         commands = self._lines.commands.fileno()
         queue = np.frombuffer(payload, np.int32).tolist()
-        size = 1
         while queue:
-            chunk, queue = queue[:size], queue[size:]
+            chunk, queue = queue[: self._group], queue[self._group :]
             begun = time.perf_counter()
             entries = self._section.step_some(chunk)
             seconds = time.perf_counter() - begun
             self._busy[0] += seconds
-            size = max(1, min(2 * size, int(REPORT_SECONDS * len(chunk) / seconds)))
+            self._group = max(1, min(2 * self._group, int(REPORT_SECONDS * len(chunk) / seconds)))
             self._report(chunk, entries)
             # More may have been asked for meanwhile; while environments are in flight it can only be SOME or EXIT.
             while queue and select.select([commands], [], [], 0)[0]:
