@@ -94,6 +94,10 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     values = checkpoint.load(folder.path) if resume else None
     if values is not None:
         checkpoint.require(values, str(folder.checkpoint))
+    if experiment.env.is_cage2 and experiment.env.backend not in ("auto", "native") and experiment.ppo.action_masks:
+        raise UserError(
+            f"the backend {experiment.env.backend!r} has no action masks: say --no-action-masks, or use native."
+        )
     envs = make_envs(experiment.env)
     if values is not None:
         folder.trim_metrics(values["state"]["steps"])
@@ -136,6 +140,11 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             result = train(config, envs, recorder, state)
         except Diverged as diverged:
             status, message = "diverged", str(diverged)
+        except UserError:
+            if resume is None and not recorder.last:
+                recorder.close()
+                folder.discard()
+            raise
         except Exception as error:
             failed = _summary(name, experiment, "failed", f"{type(error).__name__}: {error}", recorder, None)
             write_json(folder.summary, failed)

@@ -119,9 +119,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
     assert not np.array_equal(weights(tmp_path / "a"), weights(tmp_path / "c"))
 
 
-@pytest.mark.parametrize(
-    "flags", ["", "--recurrent-size 8", "--no-action-masks", "--observation bits --actions all"]
-)
+@pytest.mark.parametrize("flags", ["", "--recurrent-size 8", "--no-action-masks", "--observation bits --actions all"])
 def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not(
     tmp_path: Path, flags: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +215,25 @@ def test_wrong_settings_leave_no_folder_behind(tmp_path: Path, capsys: pytest.Ca
     assert train(tmp_path / "run", "--env CartPol-v1") == 2
     assert "Did you mean: `CartPole`" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_settings_that_the_learner_refuses_leave_no_folder_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = f"--out {tmp_path / 'run'} --envs 2 --backend serial --quiet --action-masks"
+    assert run(f"train ppo-cartpole {flags}") == 2
+    assert "'action_mask' entry" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert run(f"train --backend serial --envs 2 --quiet --out {tmp_path / 'run'}") == 2
+    assert "--no-action-masks" in capsys.readouterr().err
+
+
+def test_cage2_trains_on_a_backend_for_python_environments(tmp_path: Path) -> None:
+    """The same seed, the same steps, another way to get them: the same weights."""
+    flags = "--no-action-masks --envs 4 --steps 120 --seed 3"
+    for backend in ("native", "serial"):
+        assert train(tmp_path / backend, f"{flags} --backend {backend}") == 0
+    assert np.array_equal(weights(tmp_path / "native"), weights(tmp_path / "serial"))
 
 
 def test_a_disk_that_fills_up_costs_the_new_checkpoint_and_keeps_the_old(

@@ -91,6 +91,13 @@ class RunFolder:
         write_bytes(self.config, [config_yaml.encode()])
         write_json(self.path / "versions.json", versions())
 
+    def discard(self) -> None:
+        """Remove what a run has written before its first update, so that the folder can be used again."""
+        for path in (self.config, self.path / "versions.json", self.metrics, *self.path.glob("events.out.tfevents*")):
+            path.unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
+
     def read_metrics(self) -> list[dict[str, float]]:
         """Return the lines of the metrics file; a last line cut short by a crash is left out."""
         if not self.metrics.exists():
