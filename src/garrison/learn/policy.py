@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
-from torch.nn.utils import skip_init
 
 from garrison.learn.config import PolicyConfig
 from garrison.learn.spaces import Actions, Observations
@@ -144,7 +143,7 @@ def views(flat: Tensor, policy: nn.Module) -> list[Tensor]:
 
 def _bare(layer: type[nn.Module], inputs: int, outputs: int) -> Any:
     # The weights are drawn later, from the policy's own generator, so that torch's global stream is left alone.
-    return skip_init(layer, inputs, outputs)  # type: ignore[no-untyped-call]
+    return layer(inputs, outputs, device="meta").to_empty(device="cpu")
 
 
 def _orthogonal(shape: torch.Size, gain: float, generator: torch.Generator) -> Tensor:
