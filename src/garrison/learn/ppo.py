@@ -259,9 +259,8 @@ def _check_resumable(state: dict[str, Any], policy: Policy, num_envs: int) -> No
             "the policy's settings or the environment's spaces differ."
         )
     if len(state["collector"]["streams"]) != num_envs:
-        raise UserError(
-            f"cannot resume: the state is of {len(state['collector']['streams'])} environments and there are {num_envs}."
-        )
+        saved = len(state["collector"]["streams"])
+        raise UserError(f"cannot resume: the state is of {saved} environments, and there are {num_envs}.")
 
 
 def _check_finite(rollout: Rollout, updates: int, state: Any) -> None:
