@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tyro
 
 from garrison import leaderboard
@@ -111,6 +112,7 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     about = {
         "experiment": experiment.to_dict(),
         "policy": describe_policy(config.policy, envs.single_observation_space, envs.single_action_space),
+        "layout": _layout(envs),
     }
     result: Result | None = None
     status, message = "finished", ""
@@ -278,12 +280,24 @@ def _prepare_resume(values: dict[str, Any], experiment: Experiment, envs: Any, v
         where += f" with other settings than before ({', '.join(changed)})"
     if state["collector"]["envs"] is None or not hasattr(envs, "set_state"):
         view.say(f"{where}; these environments cannot save their state, so new episodes begin: not bit for bit.")
+    elif values.get("layout") != _layout(envs):
+        state["collector"]["envs"] = None
+        view.say(f"{where}; this version of Garrison keeps episodes in another form, so new ones begin.")
     elif any(name.startswith("env.") and name != "env.workers" for name in changed):
         state["collector"]["envs"] = None
         view.say(f"{where}; the saved episodes do not fit these, so new ones begin.")
     else:
         view.say(f"{where}, bit for bit where the run stopped.")
     return state
+
+
+def _layout(envs: Any) -> str | None:
+    """Name the fields of the environments' saved state, where it is records: another version may have others."""
+    if not hasattr(envs, "get_state"):
+        return None
+    envs.reset(seed=0)
+    state = envs.get_state()
+    return str(state.dtype) if isinstance(state, np.ndarray) else None
 
 
 def _details(experiment: Experiment) -> str:

@@ -112,9 +112,7 @@ def test_acting_equals_autograd(case: str) -> None:
     for network in (AutogradNetwork(policy, num_envs, 1), CompiledNetwork(policy, num_envs, 2)):
         indices = np.empty((num_envs, policy.actions.heads), np.int32)
         log_probs, values = np.empty((2, num_envs), np.float32)
-        network.act(
-            stored, np.zeros(num_envs, bool), masks, make_streams(0, num_envs), indices, log_probs, values
-        )
+        network.act(stored, np.zeros(num_envs, bool), masks, make_streams(0, num_envs), indices, log_probs, values)
         np.testing.assert_allclose(network.values(stored, np.arange(num_envs)), values, atol=2e-6)
         network.close()
         results.append((indices, log_probs, values))

@@ -133,7 +133,7 @@ def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not(
     whole, parts = (checkpoint.load(tmp_path / name) for name in ("whole", "parts"))
     assert np.array_equal(whole["state"]["weights"], parts["state"]["weights"])
     assert whole["state"]["recent_returns"] == parts["state"]["recent_returns"]
-    assert np.array_equal(whole["state"]["collector"]["envs"]["bytes"], parts["state"]["collector"]["envs"]["bytes"])
+    assert np.array_equal(whole["state"]["collector"]["envs"], parts["state"]["collector"]["envs"])
     steps = [json.loads(line)["step"] for line in (tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()]
     assert steps == [160, 320, 480, 640]
 
@@ -155,8 +155,18 @@ def test_resuming_against_another_attacker_begins_new_episodes_and_says_so(
     error = capsys.readouterr().err
     assert "other settings than before (env.red, ppo.steps)" in error
     assert "so new ones begin" in error
-    envs = checkpoint.load(tmp_path / "run")["state"]["collector"]["envs"]["bytes"].view(STATE)
+    envs = checkpoint.load(tmp_path / "run")["state"]["collector"]["envs"].view(STATE)
     assert (envs["red"] == Red.SLEEP).all()
+
+
+def test_a_checkpoint_whose_episodes_have_another_layout_begins_new_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path / "run") == 0
+    values = checkpoint.load(tmp_path / "run")
+    checkpoint.save(tmp_path / "run" / checkpoint.NAME, {**values, "layout": "of a later version"})
+    assert run(f"train --resume {tmp_path / 'run'} --steps 960 --quiet") == 0
+    assert "keeps episodes in another form" in capsys.readouterr().err
 
 
 def test_a_gymnasium_environment_trains_on_a_backend_and_says_that_resuming_is_not_exact(

@@ -32,9 +32,13 @@ class Adam:
         rate = learning_rate / (1.0 - self.beta1**self.steps)
         root = 1.0 / np.sqrt(1.0 - self.beta2**self.steps)
         if self.flat.device.type == "cpu":
-            tensors = (self.flat, gradient, self.first, self.second)
-            numbers = (scale, rate, root, self.beta1, self.beta2, self.epsilon)
-            _adam(*(t.numpy() for t in tensors), *(np.float32(n) for n in numbers))
+            _adam(
+                self.flat.numpy(),
+                gradient.numpy(),
+                self.first.numpy(),
+                self.second.numpy(),
+                *(np.float32(x) for x in (scale, rate, root, self.beta1, self.beta2, self.epsilon)),
+            )
         else:
             gradient = gradient * scale
             self.first.lerp_(gradient, 1.0 - self.beta1)

@@ -161,7 +161,7 @@ class Collector:
             self.reset(seed)
             return False
         self.envs.reset(seed=seed)
-        set_state(_arrays(state["envs"], self.envs.get_state()))  # type: ignore[attr-defined]
+        set_state(_like(self.envs.get_state(), state["envs"]))  # type: ignore[attr-defined]
         self.masks = state["masks"].numpy().copy()
         for name in ("seen", "starts", "resetting", "returns", "lengths"):
             getattr(self, name)[:] = state[name].numpy()
@@ -194,9 +194,8 @@ class Collector:
 def plain(value: Any) -> Any:
     """Copy arrays, also nested ones, into tensors, so that a checkpoint loads without running code from it."""
     if isinstance(value, np.ndarray):
-        if value.dtype.names:  # records: their layout, to compare when they are read, and their bytes
-            return {"layout": str(value.dtype), "bytes": torch.from_numpy(value.copy().view(np.uint8))}
-        return torch.from_numpy(value.copy())
+        # A structured array has no tensor type: its bytes do.
+        return torch.from_numpy(np.array(value if value.dtype.fields is None else value.view(np.uint8)))
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -206,16 +205,13 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _arrays(value: Any, like: Any) -> Any:
-    """Undo `plain`; records get the type of `like`, the same value of the environments as they are now."""
-    if isinstance(like, np.ndarray) and like.dtype.names:
-        if value["layout"] != str(like.dtype):
-            raise UserError("cannot resume: the environments' state has another layout in this version of Garrison.")
-        return value["bytes"].numpy().copy().view(like.dtype)
-    if isinstance(value, torch.Tensor):
-        return value.numpy().copy()
-    if isinstance(value, dict):
-        return {key: _arrays(item, like[key] if isinstance(like, dict) else None) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_arrays(item, like[k] if isinstance(like, list | tuple) else None) for k, item in enumerate(value)]
+def _like(example: Any, value: Any) -> Any:
+    """Undo `plain`: give `value` the types that `example` has."""
+    if isinstance(example, np.ndarray):
+        array = value.numpy().copy()
+        return array if example.dtype.fields is None else array.view(example.dtype)
+    if isinstance(example, dict):
+        return {key: _like(example[key], item) for key, item in value.items()}
+    if isinstance(example, list | tuple):
+        return type(example)(_like(e, item) for e, item in zip(example, value, strict=True))
     return value

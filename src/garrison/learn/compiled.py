@@ -133,9 +133,7 @@ def _act(
         end = min(begin + CHUNK, inputs.shape[0])
         n = end - begin
         work[: n * inputs.shape[1]] = inputs[begin:end].reshape(-1)
-        _forward(
-            sgemm, call, actor, critic, action_head, value_head, activation, flat, work, n, wants_logits
-        )
+        _forward(sgemm, call, actor, critic, action_head, value_head, activation, flat, work, n, wants_logits)
         if wants_logits:
             logits = work[action_head[Column.Y] : action_head[Column.Y] + n * width].reshape(n, width)
             allowed = masks[begin:end] if masks.shape[0] else masks

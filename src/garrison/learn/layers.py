@@ -86,9 +86,7 @@ def linear_backward(
 
 
 @kernel
-def tower_forward(
-    sgemm: Any, call: Any, tower: Table, flat: Floats, work: Floats, n: int, activation: int
-) -> None:
+def tower_forward(sgemm: Any, call: Any, tower: Table, flat: Floats, work: Floats, n: int, activation: int) -> None:
     """Compute the outputs of every layer."""
     for number in range(tower.shape[0]):
         layer = tower[number]

@@ -116,7 +116,7 @@ def train(
     if resume is None:
         collector.reset(config.seed)
     else:
-        _check_resumable(resume, policy)
+        _check_resumable(resume, policy, envs.num_envs)
         steps, updates = resume["steps"], resume["updates"]
         policy.flat.copy_(resume["weights"])
         adam.restore(resume["adam"])
@@ -247,7 +247,7 @@ def _network(config: PPOConfig, policy: Policy, num_envs: int) -> Network:
     return chosen(policy, num_envs, threads or 1)
 
 
-def _check_resumable(state: dict[str, Any], policy: Policy) -> None:
+def _check_resumable(state: dict[str, Any], policy: Policy, num_envs: int) -> None:
     if state.get("format") != STATE_FORMAT or state.get("algorithm") != "ppo":
         raise UserError(
             f"cannot resume: the state is of algorithm {state.get('algorithm')!r}, format {state.get('format')!r}; "
@@ -258,6 +258,9 @@ def _check_resumable(state: dict[str, Any], policy: Policy) -> None:
             f"cannot resume: the state holds {len(state['weights'])} weights and this policy has {len(policy.flat)}; "
             "the policy's settings or the environment's spaces differ."
         )
+    if len(state["collector"]["streams"]) != num_envs:
+        saved = len(state["collector"]["streams"])
+        raise UserError(f"cannot resume: the state is of {saved} environments, and there are {num_envs}.")
 
 
 def _check_finite(rollout: Rollout, updates: int, state: Any) -> None:
