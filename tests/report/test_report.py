@@ -74,13 +74,14 @@ def test_plot_draws_every_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 def test_the_curve_has_the_runs_points_its_total_and_known_scores(tmp_path: Path) -> None:
     figure = learning_curve(Run.read(write_run(tmp_path / "run")), window=1)
-    left, right = figure.axes
-    assert left.get_lines()[0].get_xdata().tolist() == [1000.0 * k for k in range(1, 7)]
-    assert left.get_lines()[0].get_ydata().tolist() == [-700.0 + 10 * k for k in range(1, 7)]
-    assert right.get_lines()[0].get_ydata().tolist() == [-897.0, -894.0]
+    above, below = figure.axes
+    assert above.get_lines()[0].get_xdata().tolist() == [1000.0 * k for k in range(1, 7)]
+    assert above.get_lines()[0].get_ydata().tolist() == [-700.0 + 10 * k for k in range(1, 7)]
+    assert below.get_lines()[0].get_ydata().tolist() == [-897.0, -894.0]
     assert "official total -123.40 ± 1.50" in texts(figure)
-    assert "random -726.9" in texts(figure)
-    assert "the winner -13.8" in texts(figure)
+    assert "random\n-726.9" in texts(figure)
+    assert "the winner\n-13.8" in texts(figure)
+    assert "the winner\n-54.6" in texts(figure)
 
 
 def test_time_split_and_losses_and_actions_say_their_numbers(tmp_path: Path) -> None:

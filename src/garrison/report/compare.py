@@ -127,7 +127,6 @@ def draw(runs: list[Run], window: int) -> Any:
         shown = np.concatenate(drawn) if drawn else np.zeros(0)
         if name == REWARD:
             style.return_axis(axis, shown)
-            axis.set_ylabel("")
         elif name == "train/value_loss" and len(shown) and shown.min() > 0:
             axis.set_yscale("log")
         elif name == "time/fps":

@@ -51,37 +51,39 @@ def plot_run(run: Run, out: Path, window: int = 10) -> list[Path]:
 
 
 def learning_curve(run: Run, window: int) -> Any:
-    """Draw the return over steps, with known scores on the same task and the evaluations during training."""
-    figure, axes = style.new_figure(1, 1, 8, 4.6)
+    """Draw the return over steps beside known scores, and below it the official evaluations during training."""
+    at, _, totals = run.series("evaluation/total")
+    figure, axes = style.new_figure(2 if len(at) else 1, 1, 8.6, 7.4 if len(at) else 4.6)
     axis = axes[0, 0]
     steps, _, values = run.series(REWARD)
     axis.plot(steps, values, color=style.COLOURS[0], alpha=0.25, linewidth=1)
-    axis.plot(steps, smooth(values, window), color=style.COLOURS[0], linewidth=1.8, label="training, sampled actions")
-    shown = [values]
+    axis.plot(steps, smooth(values, window), color=style.COLOURS[0], linewidth=1.8)
     task = run.summary.get("task", {})
-    for (name, mark), dashes in zip(
-        leaderboard.marks(task.get("red_odds", {}), task.get("length", 0)).items(), (":", "--", "-."), strict=False
-    ):
-        axis.axhline(mark, color="#555555", linewidth=1, linestyle=dashes)
-        axis.annotate(
-            f"{name} {mark:.1f}", (0.995, mark), xycoords=("axes fraction", "data"), ha="right", va="bottom", size=8
-        )
-        shown.append(np.array([mark]))
-    style.return_axis(axis, np.concatenate(shown))
-    style.steps_axis(axis)
+    marks = leaderboard.marks(task.get("red_odds", {}), task.get("length", 0))
+    for name, mark in marks.items():
+        _mark(axis, name, mark)
+    style.return_axis(axis, np.concatenate([values, list(marks.values())]))
+    axis.set_ylabel("mean return of the last 100 episodes")
     title = run.name if run.total is None else f"{run.name}: official total {run.total[0]:.2f} ± {run.total[1]:.2f}"
     axis.set_title(title, loc="left")
-    at, _, totals = run.series("evaluation/total")
     if len(at):
-        other = axis.twinx()
-        other.spines[["top"]].set_visible(False)
-        other.plot(at, totals, "o-", color=style.COLOURS[1], markersize=3, linewidth=1, label="official total, greedy")
-        other.set_ylabel("official total of nine cells", color=style.COLOURS[1])
-        style.return_axis(other, totals)
-        other.set_ylabel("official total of nine cells", color=style.COLOURS[1])
-        lines = [*axis.get_lines()[1:2], *other.get_lines()]
-        axis.legend(lines, [str(line.get_label()) for line in lines], loc="lower right", frameon=False)
+        below = axes[1, 0]
+        below.plot(at, totals, "o-", color=style.COLOURS[1], markersize=3.5, linewidth=1.4)
+        best = leaderboard.leaderboard()[0]
+        _mark(below, "the winner", best.total)
+        style.return_axis(below, np.append(totals, best.total))
+        below.set_ylabel("official total, likeliest actions")
+        below.sharex(axis)
+    for each in axes[:, 0]:
+        style.steps_axis(each)
     return figure
+
+
+def _mark(axis: Any, name: str, score: float) -> None:
+    axis.axhline(score, color="#555555", linewidth=1, linestyle="--")
+    axis.annotate(
+        f"{name}\n{score:.1f}", (1.01, score), xycoords=("axes fraction", "data"), ha="left", va="center", size=8
+    )
 
 
 def losses(run: Run, window: int) -> Any:

@@ -37,15 +37,14 @@ def steps_axis(axis: Any) -> None:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     axis.set_xlabel("environment steps")
-    axis.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    axis.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
     axis.xaxis.set_major_formatter(EngFormatter(sep=" "))
 
 
 def return_axis(axis: Any, values: Series) -> None:
-    """Label the y axis; costs over several orders of magnitude get a logarithmic scale."""
+    """Give costs over several orders of magnitude a logarithmic y axis."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    axis.set_ylabel("mean return of the last 100 episodes")
     finite = values[np.isfinite(values)]
     if len(finite) and finite.max() < 0 and finite.min() < 8 * finite.max():
         axis.set_yscale("symlog", linthresh=1.0)
