@@ -7,6 +7,8 @@ import pytest
 import torch
 from gymnasium import spaces
 
+from garrison.errors import UserError
+from garrison.learn import PPOConfig, blas, compiled, ppo
 from garrison.learn.autograd import AutogradNetwork
 from garrison.learn.compiled import CHUNK, CompiledNetwork
 from garrison.learn.config import PolicyConfig
@@ -14,6 +16,7 @@ from garrison.learn.loss import Terms
 from garrison.learn.policy import Policy, views
 from garrison.learn.rollout import Batch, Rollout
 from garrison.learn.sampling import make_streams
+from tests.learn.bits_env import BitsEnv
 
 BITS = spaces.Box(0, 1, (52,), np.int8)
 REALS = spaces.Box(-5.0, 5.0, (7,), np.float32)
@@ -120,6 +123,31 @@ def test_acting_equals_autograd(case: str) -> None:
     assert same.mean() > 0.999  # a draw may fall on the other side of a border by rounding
     np.testing.assert_allclose(results[0][1][same], results[1][1][same], atol=5e-6)
     np.testing.assert_allclose(results[0][2], results[1][2], atol=5e-6)
+
+
+@pytest.mark.parametrize("place", range(len(blas._places())))
+def test_every_blas_library_gives_the_same_products(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another platform's torch may hide its BLAS; then numpy's is taken."""
+    sgemm = blas._load(*blas._places()[place])
+    if sgemm is None:
+        pytest.skip("this library is not here")
+    monkeypatch.setattr(compiled, "find_sgemm", lambda: sgemm)
+    policy = random_policy(BITS, spaces.Discrete(145))
+    batch = random_batch(policy, 2, 300, masked=False)
+    terms, rows = Terms(0.2, 0.0, 0.5, 0.01), np.arange(600)
+    slow, fast = AutogradNetwork(policy, 300, 1), CompiledNetwork(policy, 300, 2)
+    slow.gradient(batch, rows, terms)
+    fast.gradient(batch, rows, terms)
+    fast.close()
+    torch.testing.assert_close(fast.gradients, slow.gradients, rtol=0, atol=1e-5)
+
+
+def test_without_a_blas_library_auto_means_autograd(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ppo, "find_sgemm", lambda: None)
+    config = PPOConfig(steps=100, rollout=5, threads=1)
+    assert ppo.train(config, BitsEnv(4)).compute == "autograd"
+    with pytest.raises(UserError, match="a BLAS library"):
+        ppo.train(PPOConfig(steps=100, rollout=5, compute="compiled"), BitsEnv(4))
 
 
 def test_nan_weights_show_in_the_loss() -> None:

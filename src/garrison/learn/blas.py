@@ -23,24 +23,30 @@ PLAIN, TRANSPOSED = 0, 1
 @cache
 def find_sgemm() -> Any:
     """Return the `sgemm` (with 64-bit sizes) that torch or numpy brings along, or None."""
+    found = (_load(path, name) for path, name in _places())
+    return next((sgemm for sgemm in found if sgemm is not None), None)
+
+
+def _places() -> list[tuple[Path, str]]:
     import torch
 
     torch_library = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
     numpy_libraries = (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*.so")
-    places = [(torch_library, "sgemm_64_"), *((path, "scipy_sgemm_64_") for path in sorted(numpy_libraries))]
-    for path, name in places:
-        try:
-            library = ctypes.CDLL(str(path))
-            sgemm = getattr(library, name)
-        except (OSError, AttributeError):
-            continue
-        sgemm.argtypes = [ctypes.c_void_p] * 13
-        sgemm.restype = None
-        if name == "scipy_sgemm_64_":
-            # Torch's library follows torch's number of threads, which is set where it is used; numpy's has its own.
-            library.scipy_openblas_set_num_threads64_(1)
-        return sgemm
-    return None
+    return [(torch_library, "sgemm_64_"), *((path, "scipy_sgemm_64_") for path in sorted(numpy_libraries))]
+
+
+def _load(path: Path, name: str) -> Any:
+    try:
+        library = ctypes.CDLL(str(path))
+        sgemm = getattr(library, name)
+    except (OSError, AttributeError):
+        return None
+    sgemm.argtypes = [ctypes.c_void_p] * 13
+    sgemm.restype = None
+    if name == "scipy_sgemm_64_":
+        # Torch's library follows torch's number of threads, which is set where it is used; numpy's has its own.
+        library.scipy_openblas_set_num_threads64_(1)
+    return sgemm
 
 
 @kernel

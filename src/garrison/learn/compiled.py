@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from garrison.errors import UserError
 from garrison.jit import kernel
 from garrison.learn.arithmetic import MASKED
 from garrison.learn.blas import find_sgemm, new_call
@@ -258,8 +257,6 @@ class CompiledNetwork:
         self.state = policy.initial_state(num_envs)
         self.gradients = torch.zeros_like(policy.flat)
         self._sgemm = find_sgemm()
-        if self._sgemm is None:
-            raise UserError("compute 'compiled' found no BLAS library that compiled code can call; use autograd.")
         plan = Plan(policy)
         self._flat = policy.flat.numpy()
         self._tables = (plan.actor, plan.critic, plan.action_head, plan.value_head)

@@ -12,6 +12,7 @@ from gymnasium.vector import VectorEnv
 from garrison.errors import UserError
 from garrison.learn.adam import Adam
 from garrison.learn.autograd import AutogradNetwork
+from garrison.learn.blas import find_sgemm
 from garrison.learn.collector import Collector, Network
 from garrison.learn.compiled import CompiledNetwork
 from garrison.learn.config import PPOConfig
@@ -239,12 +240,14 @@ def _device(name: str) -> torch.device:
 
 
 def _network(config: PPOConfig, policy: Policy, num_envs: int) -> Network:
-    threads = config.threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    can_compile = policy.flat.device.type == "cpu" and not policy.is_recurrent
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    can_compile = policy.flat.device.type == "cpu" and not policy.is_recurrent and find_sgemm() is not None
     if config.compute == "compiled" and not can_compile:
-        raise UserError("compute 'compiled' needs a feed-forward policy on a CPU; use auto or autograd.")
+        raise UserError(
+            "compute 'compiled' needs a feed-forward policy on a CPU and a BLAS library; use auto or autograd."
+        )
     chosen = CompiledNetwork if can_compile and config.compute != "autograd" else AutogradNetwork
-    return chosen(policy, num_envs, threads or 1)
+    return chosen(policy, num_envs, config.threads or cores)
 
 
 def _check_resumable(state: dict[str, Any], policy: Policy, num_envs: int) -> None:
