@@ -11,3 +11,5 @@ def register() -> None:
             entry_point="garrison.cage2.env:Env",
             vector_entry_point="garrison.cage2.vector_env:VectorEnv",
         )
+    if "garrison/CybORG-v0" not in registration.registry:
+        registration.register(id="garrison/CybORG-v0", entry_point="garrison.vector.adapters.cyborg:CyborgEnv")

@@ -34,6 +34,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import garrison
 from garrison.bench import machine
 
 STEADY = 0.10
@@ -127,6 +128,10 @@ class Measurement:
         if self.steady:
             return short(self.rate)
         return f"{short(min(self.rates))}-{short(max(self.rates))} (unsteady)"
+
+    def brief(self) -> str:
+        """Return the median for a narrow table, with a ~ before it when the spread forbids to quote it."""
+        return "failed" if self.error else f"{'' if self.steady else '~'}{short(self.rate)}"
 
     def record(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
@@ -242,6 +247,8 @@ def run_fresh(configuration: Configuration, seconds: float, warm_up: float, time
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=complaint,
+                env=os.environ | {"PYTHONPATH": _python_path()},
+                cwd=name,  # one peer leaves a link in the current folder when it is imported
                 start_new_session=True,  # so that stray workers can be ended with it
             )
             try:
@@ -281,6 +288,12 @@ def short(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g} {unit}"
     return f"{number:.3g}"
+
+
+def _python_path() -> str:
+    here = Path(garrison.__file__).parents[1]
+    given = [Path(p).absolute() for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    return os.pathsep.join(map(str, dict.fromkeys([here, *given])))
 
 
 def _work_for(seconds: float, advance: Callable[[], int]) -> tuple[int, float]:

@@ -1,0 +1,69 @@
+"""An environment with CAGE-2's shapes whose step costs a known amount of *work*.
+
+Work, not time: a loop that watches the clock "works" while another process has its core, and so flatters whatever
+starts more processes than there are cores. The loop here is calibrated once, then its length is fixed.
+"""
+
+import time
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+OBSERVATIONS = 52
+ACTIONS = 145
+LENGTH = 100
+DRAWS = 1024
+
+
+def spin(rounds: int) -> int:
+    """Keep the interpreter busy for a fixed number of rounds, holding the GIL."""
+    x = 0
+    for k in range(rounds):
+        x ^= k
+    return x
+
+
+def rounds_per_second() -> float:
+    """Measure how many rounds the quickest of some tries does in a second."""
+    rounds = 100_000
+    best = float("inf")
+    for _ in range(15):
+        begun = time.perf_counter()
+        spin(rounds)
+        best = min(best, time.perf_counter() - begun)
+    return rounds / best
+
+
+class Synthetic(gymnasium.Env[Any, Any]):
+    """52 floats, 145 actions, episodes of 100 steps; each step spins for `rounds`, or log-normally around them."""
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as in Gymnasium
+
+    def __init__(self, rounds: int = 0, uneven: bool = False, render_mode: str | None = None) -> None:
+        self.observation_space = spaces.Box(-1.0, 1.0, (OBSERVATIONS,), np.float32)
+        self.action_space = spaces.Discrete(ACTIONS)
+        self.render_mode = render_mode
+        self._rounds = rounds
+        self._uneven = uneven
+        self._draws = [rounds]
+        self._observation = np.zeros(OBSERVATIONS, np.float32)
+        self._t = self._k = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode; uneven costs are drawn here so that a step costs nothing but its rounds."""
+        super().reset(seed=seed)
+        if self._uneven and (seed is not None or len(self._draws) == 1):
+            factors = self.np_random.lognormal(-0.5, 1.0, DRAWS)  # mean 1
+            self._draws = (factors * self._rounds).astype(int).tolist()
+        self._t = 0
+        return self._observation, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Spin, and count."""
+        if self._rounds:
+            self._k = k = (self._k + 1) % len(self._draws)
+            spin(self._draws[k])
+        self._t = t = self._t + 1
+        return self._observation, 1.0, False, t >= LENGTH, {}

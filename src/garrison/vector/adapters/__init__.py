@@ -1,0 +1,1 @@
+"""Bridges to other people's code: Stable-Baselines3 and the original CybORG."""

@@ -1,0 +1,156 @@
+"""The `VecEnv` behind `garrison.vector.sb3`; importing it needs Stable-Baselines3."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from garrison.vector import rows
+
+Indices = None | int | Iterable[int]
+
+
+class Sb3Env(VecEnv):
+    """A Gymnasium vector environment with SAME_STEP or DISABLED autoreset, as SB3 sees it."""
+
+    def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
+        self.envs = envs
+        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+        self._resets_itself = envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+        self._returns = np.zeros(envs.num_envs)
+        self._lengths = np.zeros(envs.num_envs, np.int64)
+        self._begun = time.time()
+        self._actions: Any = None
+
+    def reset(self) -> Any:
+        """Reset all environments with the seeds and options given before."""
+        options = next((o for o in self._options if o), None)
+        seeds: Any = self._seeds
+        observations, infos = self.envs.reset(seed=seeds, options=options)
+        self.reset_infos = one_by_one(infos, self.num_envs)
+        self._returns[:] = 0.0
+        self._lengths[:] = 0
+        self._reset_seeds()
+        self._reset_options()
+        return rows.duplicate(observations)
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Note the actions; the step happens in `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> Any:
+        """Step all environments; those that end come back reset."""
+        observations, rewards, terminations, truncations, infos = self.envs.step(self._actions)
+        # SB3 keeps the last observations while it steps, so they must not be our buffers.
+        observations = rows.duplicate(observations)
+        rewards = rewards.astype(np.float32)
+        self._returns += rewards
+        self._lengths += 1
+        dones = terminations | truncations
+        told = one_by_one(infos, self.num_envs)
+        if dones.any():
+            self._finish(observations, dones, truncations & ~terminations, told)
+        return observations, rewards, dones, told
+
+    def _finish(
+        self, observations: Any, dones: NDArray[np.bool_], cut: NDArray[np.bool_], told: list[dict[str, Any]]
+    ) -> None:
+        finals = {}
+        for i in np.flatnonzero(dones).tolist():
+            if self._resets_itself:
+                last = {**told[i].pop("final_info", {})}
+                finals[i] = told[i].pop("final_obs")
+                self.reset_infos[i] = {key: value for key, value in told[i].items() if key not in last}
+                told[i] = last
+            else:
+                finals[i] = rows.duplicate(rows.part_of(observations, i))  # type: ignore[arg-type]
+        if not self._resets_itself:
+            fresh, infos = self.envs.reset(options={"reset_mask": dones})
+            where = np.flatnonzero(dones)
+            rows.assign(observations, where, rows.part_of(fresh, where), "observations")
+            begun = one_by_one(infos, self.num_envs)
+            for i in finals:
+                self.reset_infos[i] = begun[i]
+        for i, final in finals.items():
+            told[i]["terminal_observation"] = final
+            told[i]["TimeLimit.truncated"] = bool(cut[i])
+            told[i]["episode"] = {
+                "r": round(float(self._returns[i]), 6),
+                "l": int(self._lengths[i]),
+                "t": round(time.time() - self._begun, 6),
+            }
+        self._returns[dones] = 0.0
+        self._lengths[dones] = 0
+
+    def close(self) -> None:
+        """Close the environments."""
+        self.envs.close()
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of the chosen environments."""
+        chosen = self._chosen(indices)
+        if attr_name == "render_mode":
+            return [self.envs.render_mode for _ in chosen]
+        if hasattr(self.envs, "call_some"):
+            from garrison.vector import EnvFailed
+
+            try:
+                values: list[Any] = self.envs.call_some(chosen, attr_name)
+                return values
+            except EnvFailed as error:
+                if "AttributeError" in str(error):  # SB3 asks for attributes to find out whether they exist
+                    raise AttributeError(attr_name) from error
+                raise
+        return self._rows_of(getattr(self.envs, attr_name), chosen)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of the chosen environments."""
+        chosen = self._chosen(indices)
+        if hasattr(self.envs, "set_some"):
+            self.envs.set_some(chosen, attr_name, [value] * len(chosen))
+        else:
+            setattr(self.envs.unwrapped, attr_name, value)
+
+    def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
+        """Call a method of the chosen environments; of a native batch, its own method, whose rows are theirs."""
+        chosen = self._chosen(indices)
+        if hasattr(self.envs, "call_some"):
+            values: list[Any] = self.envs.call_some(chosen, method_name, *args, **kwargs)
+            return values
+        return self._rows_of(getattr(self.envs, method_name)(*args, **kwargs), chosen)
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
+        """Say that no environment is wrapped in a way that SB3 could unwrap; this class does Monitor's work."""
+        from stable_baselines3.common.monitor import Monitor
+
+        return [issubclass(wrapper_class, Monitor) for _ in self._chosen(indices)]
+
+    def get_images(self) -> Sequence[Any]:
+        """Return the rendered frames."""
+        return list(self.envs.render() or [])
+
+    def _chosen(self, indices: Indices) -> list[int]:
+        return list(self._get_indices(indices))
+
+    def _rows_of(self, value: Any, chosen: list[int]) -> list[Any]:
+        if isinstance(value, np.ndarray | tuple | list) and len(value) == self.num_envs:
+            return [value[i] for i in chosen]
+        return [value for _ in chosen]
+
+
+def one_by_one(infos: dict[str, Any], num_envs: int) -> list[dict[str, Any]]:
+    """Turn Gymnasium's dict of arrays with masks into one dict per environment."""
+    each: list[dict[str, Any]] = [{} for _ in range(num_envs)]
+    for key, values in infos.items():
+        if key.startswith("_"):
+            continue
+        mask = infos.get(f"_{key}")
+        where = range(num_envs) if mask is None else np.flatnonzero(mask).tolist()
+        parts = one_by_one(values, num_envs) if isinstance(values, dict) else values
+        for i in where:
+            each[i][key] = parts[i]
+    return each

@@ -1,0 +1,258 @@
+"""What all backends share: the options, the checks at the border, and the Gymnasium interface over a block."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from garrison.errors import UserError
+from garrison.vector import rows
+from garrison.vector.block import Block, Plan
+from garrison.vector.extras import Cadences, Shapes, shapes
+from garrison.vector.section import Entries
+
+EnvMaker = Callable[[], gymnasium.Env[Any, Any]]
+Flags = NDArray[np.bool_]
+Step = tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The options of `make`, checked; every backend is built from one."""
+
+    makers: tuple[EnvMaker, ...]
+    """One function per environment that makes it."""
+    autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP
+    copy: bool = False
+    extras: Cadences = field(default_factory=dict)
+    workers: int = 1
+    batch_size: int = 1
+    start_method: str = "fork"
+    timeout: float | None = 60.0
+    restart: bool = False
+
+    @property
+    def num_envs(self) -> int:
+        """How many environments there are."""
+        return len(self.makers)
+
+    def sections(self) -> list[range]:
+        """Return the environments of each worker: consecutive runs, as equal as can be."""
+        bounds = [w * self.num_envs // self.workers for w in range(self.workers + 1)]
+        return [range(a, b) for a, b in pairwise(bounds)]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What an environment says about itself when it is made."""
+
+    observation_space: gymnasium.Space[Any]
+    action_space: gymnasium.Space[Any]
+    metadata: dict[str, Any]
+    render_mode: str | None
+    extras: Shapes
+    spec: Any = None
+
+    @classmethod
+    def of(cls, env: gymnasium.Env[Any, Any], names: Sequence[str]) -> "Card":
+        """Ask `env`, including the shapes of the extras in `names`."""
+        published = shapes(env, names)
+        return cls(env.observation_space, env.action_space, env.metadata, env.render_mode, published, env.spec)
+
+    def check(self, other: "Card", index: int) -> None:
+        """Raise unless `other`, the card of environment `index`, has the same spaces and extras."""
+        for what in ("observation_space", "action_space", "extras"):
+            mine, its = getattr(self, what), getattr(other, what)
+            if mine != its:
+                claim = f"environment {index} has the {what.replace('_', ' ')} {its}, environment 0 has {mine}"
+                raise UserError(f"all environments must be alike, but {claim}")
+
+
+class Batch(VectorEnv[Any, Any, Any]):
+    """A vector environment over a block; the base of every backend but `native`.
+
+    **The arrays that `reset`, `step` and `recv` return belong to the vector environment and are overwritten by the next
+    call.** Copy what you keep, or say `copy=True` and get fresh arrays each time.
+    """
+
+    backend: str
+    """The name of the backend, as `make` takes it."""
+    choice: str = ""
+    """With `backend="auto"`: what was chosen, and why."""
+    extras: dict[str, NDArray[Any]]
+    """The extras asked for: name -> array of shape (num_envs, ...)."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.num_envs = setup.num_envs
+        self.workers = setup.workers
+        self._setup = setup
+        self._mode = setup.autoreset_mode
+        self._everyone = slice(0, self.num_envs)
+        self._reset_done = False
+        self._why_closed = ""
+
+    def _describe(self, card: Card, block: Block) -> None:
+        """Take over spaces and arrays, once the first environment is known."""
+        self.single_observation_space = card.observation_space
+        self.single_action_space = card.action_space
+        self.observation_space = batch_space(card.observation_space, self.num_envs)
+        self.action_space = batch_space(card.action_space, self.num_envs)
+        self.metadata = {**card.metadata, "autoreset_mode": self._mode}
+        self.render_mode = card.render_mode
+        self.spec = card.spec
+        self._block = block
+        self.extras = block.extras
+        self._ended = np.zeros(self.num_envs, np.bool_)
+
+    def _plan(self, card: Card) -> Plan:
+        return Plan(self.num_envs, card.observation_space, card.action_space, card.extras, self.workers)
+
+    @abstractmethod
+    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
+        """Reset the chosen environments into the block."""
+
+    @abstractmethod
+    def _step(self) -> Entries:
+        """Step all environments with the block's actions into the block."""
+
+    @abstractmethod
+    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Return (or call) attribute `name` of each chosen environment."""
+
+    @abstractmethod
+    def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
+        """Set attribute `name` of each chosen environment."""
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset all environments, or those in `options["reset_mask"]`.
+
+        An integer `seed` s seeds environment i with s + i; a sequence has one seed, or None, per environment.
+        """
+        self._must_be_open()
+        seeds = spread_seed(seed, self.num_envs)
+        chosen, options = self._chosen(options)
+        entries = self._reset(chosen, [seeds[i] for i in chosen], options)
+        self._ended[chosen] = False
+        self._reset_done = True
+        return self._own(self._block.observations), merge(entries, self.num_envs)
+
+    def step(self, actions: Any) -> Step:
+        """Step every environment: observations, rewards, terminations, truncations, infos."""
+        self._must_be_ready()
+        block = self._block
+        if self._mode is AutoresetMode.DISABLED:
+            self._must_not_have_ended(np.arange(self.num_envs))
+        rows.assign(block.actions, self._everyone, actions)
+        entries = self._step()
+        if self._mode is AutoresetMode.DISABLED:
+            np.logical_or(block.terminations, block.truncations, out=self._ended)
+        results = (block.observations, block.rewards, block.terminations, block.truncations)
+        if self._setup.copy:
+            results = rows.duplicate(results)
+        return *results, merge(entries, self.num_envs) if entries else {}
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of every environment (or read an attribute) and return the results in order."""
+        return tuple(self.call_some(range(self.num_envs), name, *args, **kwargs))
+
+    def call_some(self, chosen: Sequence[int], name: str, *args: Any, **kwargs: Any) -> list[Any]:
+        """Do what `call` does for some environments only."""
+        self._must_be_open()
+        for i in chosen:
+            if not 0 <= i < self.num_envs:
+                raise UserError(f"there is no environment {i}; there are {self.num_envs}, counted from 0")
+        return self._call(chosen, name, args, kwargs)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of every environment."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of every environment: from a list or tuple, one each; any other value goes to all."""
+        if not isinstance(values, list | tuple):
+            values = [values] * self.num_envs
+        self.set_some(range(self.num_envs), name, values)
+
+    def set_some(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
+        """Set an attribute of some environments, each to its value."""
+        self._must_be_open()
+        if len(values) != len(chosen):
+            raise UserError(f"set_attr needs one value per environment, {len(chosen)}; got {len(values)}")
+        self._assign(chosen, name, values)
+
+    def render(self, index: int | None = None) -> Any:
+        """Return the frame of environment `index`, or a tuple of all frames."""
+        return self.call("render") if index is None else self.call_some([index], "render")[0]
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed of each environment's generator."""
+        return self.get_attr("np_random_seed")
+
+    def _own(self, batch: rows.Batch) -> rows.Batch:
+        return rows.duplicate(batch) if self._setup.copy else batch
+
+    def _chosen(self, options: dict[str, Any] | None) -> tuple[NDArray[np.intp], dict[str, Any] | None]:
+        if options is None or "reset_mask" not in options:
+            return np.arange(self.num_envs), options
+        mask = options["reset_mask"]
+        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,) and mask.any()
+        if not fits:
+            wanted = f"a boolean array of shape ({self.num_envs},), not all False"
+            raise UserError(f"options['reset_mask'] must be {wanted}; got {mask!r}")
+        if not self._reset_done and not mask.all():
+            raise UserError("the first reset must be of all environments: call reset() without a mask first")
+        return np.flatnonzero(mask), {key: value for key, value in options.items() if key != "reset_mask"}
+
+    def _must_be_open(self) -> None:
+        if self.closed:
+            raise UserError(f"this vector environment is closed{self._why_closed}; make a new one")
+
+    def _must_be_ready(self) -> None:
+        self._must_be_open()
+        if not self._reset_done:
+            raise UserError("call reset() before the first step")
+
+    def _must_not_have_ended(self, chosen: NDArray[np.intp]) -> None:
+        if self._ended[chosen].any():
+            done = chosen[self._ended[chosen]].tolist()
+            how = "call reset(options={'reset_mask': terminations | truncations}) first"
+            raise UserError(f"the episodes of environments {done} have ended and autoreset is disabled; {how}")
+
+
+def spread_seed(seed: int | Sequence[int | None] | None, num_envs: int) -> list[int | None]:
+    """Return one seed per environment: s becomes s, s + 1, ..."""
+    if seed is None:
+        return [None] * num_envs
+    if isinstance(seed, int | np.integer):
+        return [int(seed) + i for i in range(num_envs)]
+    if len(seed) != num_envs:
+        raise UserError(f"a list of seeds must have one per environment, {num_envs}; got {len(seed)}")
+    return [None if s is None else int(s) for s in seed]
+
+
+class _Merger:
+    """Gymnasium's own merging of infos, for any number of rows."""
+
+    _add_info = VectorEnv._add_info
+
+    def __init__(self, num_envs: int) -> None:
+        self.num_envs = num_envs
+
+
+def merge(entries: Entries, num_envs: int) -> dict[str, Any]:
+    """Merge (row, info) pairs into one dict of arrays with `_key` masks, as Gymnasium's vector environments do."""
+    merger: Any = _Merger(num_envs)
+    infos: dict[str, Any] = {}
+    for i, info in entries:
+        infos = merger._add_info(infos, info, i)
+    return infos

@@ -1,0 +1,114 @@
+"""What worker processes do to the machine: one math thread each, no busy waiting, nothing left, quick to start."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from vector_samples import Sampler
+
+import garrison.vector
+from garrison.vector import pin
+
+
+def blas_threads() -> set[int]:
+    """Ask every loaded OpenBLAS how many threads it would use."""
+    found = set()
+    for library in pin._loaded_math_libraries():
+        for setter in pin.SETTERS:
+            getter = getattr(ctypes.CDLL(library), setter.replace("set_num", "get_num"), None)
+            if "openblas" in setter and getter is not None:
+                found.add(getter())
+    return found
+
+
+class Curious(Sampler):
+    """Tells about its process."""
+
+    def threads(self) -> dict[str, Any]:
+        np.ones((600, 600)) @ np.ones((600, 600))
+        return {"threads": blas_threads(), **{name: os.environ.get(name) for name in pin.VARIABLES}}
+
+    def torch_threads(self) -> int:
+        import torch
+
+        return torch.get_num_threads()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_math_libraries_use_one_thread_per_worker(method: Any) -> None:
+    np.ones((600, 600)) @ np.ones((600, 600))
+    if blas_threads() == {1}:
+        pytest.skip("this machine's NumPy has one thread anyway")
+    envs = garrison.vector.make(Curious, 2, "shared", workers=2, start_method=method)
+    before = dict(os.environ)
+    for told in envs.call("threads"):
+        assert told == {"threads": {1}, **dict.fromkeys(pin.VARIABLES, "1")}
+    assert dict(os.environ) == before  # ours is left alone
+    envs.close()
+
+
+def test_torch_is_pinned_too() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    import numba  # noqa: F401 - pinning it must not undo torch's
+
+    before = torch.get_num_threads()
+    for method in ("fork", "spawn"):
+        envs = garrison.vector.make(Curious, 1, "shared", workers=1, start_method=method)  # type: ignore[arg-type]
+        assert envs.call("torch_threads") == (1,)
+        envs.close()
+    assert torch.get_num_threads() == before
+
+
+class Napper(Sampler):
+    def step(self, action: Any) -> Any:
+        time.sleep(0.3)
+        return super().step(action)
+
+
+@pytest.mark.parametrize("backend", ["pipes", "shared", "async"])
+def test_nobody_waits_busily(backend: str) -> None:
+    """While an environment sleeps, neither its idle neighbour nor the caller uses the processor."""
+    envs: Any = garrison.vector.make([Napper, Sampler], backend=backend, workers=2)
+    envs.reset(seed=0)
+    before = [time.process_time(), *map(cpu_seconds, envs.pids)]
+    envs.step(np.full(2, 2))
+    envs.step(np.full(2, 2))
+    after = [time.process_time(), *map(cpu_seconds, envs.pids)]
+    assert all(b - a < 0.1 for a, b in zip(before, after, strict=True))
+    envs.close()
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_two_hundred_environments_start_in_seconds_in_few_processes() -> None:
+    begun = time.monotonic()
+    envs: Any = garrison.vector.make("CartPole-v1", 200, "shared", workers=2)
+    envs.reset(seed=0)
+    envs.step(np.zeros(200, int))
+    assert time.monotonic() - begun < 5.0
+    assert len(envs.pids) == 2
+    envs.close()
+
+
+def test_timings_tell_what_the_barrier_costs() -> None:
+    envs: Any = garrison.vector.make([Napper, Sampler], backend="shared", workers=2)
+    envs.reset(seed=0)
+    envs.step(np.full(2, 2))
+    assert envs.timings["busy"] == pytest.approx(0.3, abs=0.1)
+    assert envs.timings["barrier"] == pytest.approx(0.3, abs=0.1)
+    envs.close()
+
+
+def test_importing_the_package_loads_neither_gymnasiums_vector_nor_torch() -> None:
+    code = "import garrison.vector, sys; print('torch' in sys.modules, 'stable_baselines3' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

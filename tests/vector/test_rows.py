@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from garrison.errors import UserError
+from garrison.vector import rows
+from garrison.vector.block import Block, Plan, size
+
+
+def test_two_wrong_lengths_do_not_cancel_out() -> None:
+    leaf = rows.Leaf(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="must have 3 rows"):
+        leaf.write(slice(0, 2), [np.zeros(2), np.zeros(4)])
+
+
+def test_wrong_inner_shape_or_kind_is_an_error() -> None:
+    leaf = rows.Leaf(np.zeros((2, 3, 2), np.int8))
+    with pytest.raises(ValueError, match="wrong shape"):
+        leaf.write(slice(0, 2), [np.zeros((3, 1), np.int8)] * 2)
+    with pytest.raises(TypeError, match="Cannot cast"):
+        leaf.write(slice(0, 2), [np.zeros((3, 2))] * 2)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6, unique=True), st.sampled_from([(3,), (2, 4), ()]))
+@settings(max_examples=30, deadline=None)
+def test_any_rows_are_written_where_they_belong(where: list[int], shape: tuple[int, ...]) -> None:
+    target = np.zeros((6, *shape))
+    values = [np.full(shape, i + 1.0) for i in where]
+    rows.Leaf(target).write(where, values)
+    for i in range(6):
+        assert (target[i] == (i + 1.0 if i in where else 0.0)).all()
+
+
+def test_arrays_of_a_block_do_not_overlap_and_fill_it() -> None:
+    space = spaces.Dict(
+        {"a": spaces.Box(-1, 1, (5,), np.float64), "b": spaces.Tuple((spaces.Discrete(3), spaces.MultiBinary(7)))}
+    )
+    plan = Plan(3, space, spaces.Discrete(2), {"x": ((2,), "<f4")}, workers=2)
+    block = Block(plan)
+    arrays = [block.positions, block.busy, block.observations["a"], *block.observations["b"], block.actions]
+    arrays += [block.rewards, block.terminations, block.truncations, block.extras["x"]]
+    for i, array in enumerate(arrays):
+        assert array.ctypes.data % 8 == 0
+        array[...] = i + 1
+    for i, array in enumerate(arrays):
+        assert (array == (i + 1 if array.dtype != bool else True)).all()
+    assert size(plan) >= sum(a.nbytes for a in arrays)
+    part = block.part(1, 2, worker=1)
+    part.rewards[:] = -5
+    assert block.rewards.tolist() == [7, -5, -5]
+
+
+def test_spaces_that_have_no_fixed_size_are_refused_with_advice() -> None:
+    with pytest.raises(UserError, match=r"cannot batch the space Text.*Box, Discrete, MultiDiscrete"):
+        Block(Plan(2, spaces.Text(5), spaces.Discrete(2)))
+
+
+def test_what_does_not_fit_is_described() -> None:
+    space = spaces.Dict({"a": spaces.Tuple((spaces.Discrete(2), spaces.Box(0, 1, (2,))))})
+    good = {"a": (1, np.zeros(2, np.float32))}
+    assert rows.mismatch(space, good) is None
+    assert "['a'][1] has shape (3,)" in (rows.mismatch(space, {"a": (1, np.zeros(3))}) or "")
+    assert "keys ['a']" in (rows.mismatch(space, {"b": 1}) or "")
+    assert "tuple of 2" in (rows.mismatch(space, {"a": (1,)}) or "")
