@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tyro
 
 from garrison import leaderboard
@@ -16,15 +15,16 @@ from garrison.config import EnvConfig, Experiment, load_experiment
 from garrison.errors import UserError
 from garrison.evaluate import Cell, Evaluation, evaluate
 from garrison.learn.config import PPOConfig
-from garrison.live import Title, View, clock, count, make_view
+from garrison.live import Title, View, count, make_view
 from garrison.presets import DEFAULT, PRESETS, preset
+from garrison.resume import check_fits, layout, prepare_resume
 from garrison.runs import checkpoint
-from garrison.runs.atomic import write_json
 from garrison.runs.extras import require_torch, require_yaml
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
 from garrison.runs.networks import describe_policy
 from garrison.runs.recorder import Limits, Recorder
+from garrison.summary import print_end, summarise, write_summary
 
 if TYPE_CHECKING:
     from garrison.learn.ppo import Result
@@ -100,20 +100,21 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             f"the backend {experiment.env.backend!r} has no action masks: say --no-action-masks, or use native."
         )
     envs = make_envs(experiment.env)
+    config = experiment.ppo
+    about = {
+        "experiment": experiment.to_dict(),
+        "policy": describe_policy(config.policy, envs.single_observation_space, envs.single_action_space),
+        "layout": layout(envs),
+    }
     if values is not None:
+        check_fits(values, about)
         folder.trim_metrics(values["state"]["steps"])
     folder.write_settings(experiment.to_yaml())
-    config = experiment.ppo
     seconds = experiment.run.seconds
     odds = experiment.env.red_odds if experiment.env.is_cage2 else {}
     view = make_view(
         Title(name, _details(experiment), str(folder.path), leaderboard.marks(odds, experiment.env.length)), quiet
     )
-    about = {
-        "experiment": experiment.to_dict(),
-        "policy": describe_policy(config.policy, envs.single_observation_space, envs.single_action_space),
-        "layout": _layout(envs),
-    }
     result: Result | None = None
     status, message = "finished", ""
     with view, Interrupts(lambda: view.say("finishing this update; Ctrl-C again ends at once")) as interrupts:
@@ -138,7 +139,7 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             fields = {f.name: getattr(config, f.name) for f in dataclasses.fields(PPOConfig)}
             config = TimedPPOConfig(**{**fields, "steps": FOREVER}, share_done=lambda: recorder.share)
         try:
-            state = _prepare_resume(values, experiment, envs, view) if values is not None else None
+            state = prepare_resume(values, about, envs, view) if values is not None else None
             result = train(config, envs, recorder, state)
         except Diverged as diverged:
             status, message = "diverged", str(diverged)
@@ -148,8 +149,8 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
                 folder.discard()
             raise
         except Exception as error:
-            failed = _summary(name, experiment, "failed", f"{type(error).__name__}: {error}", recorder, None)
-            write_json(folder.summary, failed)
+            why = f"{type(error).__name__}: {error}"
+            write_summary(folder, summarise(name, experiment, "failed", why, recorder, None))
             raise
         finally:
             recorder.close()
@@ -157,17 +158,18 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     if interrupts.signal is not None and status == "finished":
         status = "interrupted"
 
-    summary = _summary(name, experiment, status, message, recorder, result)
-    write_json(folder.summary, summary)
-    _print_end(summary, folder, quiet)
-    if status == "finished" and experiment.env.is_cage2 and experiment.run.evaluate_episodes:
-        evaluation, mix = official(folder.checkpoint, experiment)
+    summary = summarise(name, experiment, status, message, recorder, result)
+    is_written = write_summary(folder, summary)
+    print_end(summary, folder, quiet)
+    if status == "finished" and result is not None and experiment.env.is_cage2 and experiment.run.evaluate_episodes:
+        evaluation, mix = official({**about, "state": result.state}, str(folder.path), experiment)
         summary |= {"evaluation": evaluation.to_dict(), "action_mix": mix}
-        write_json(folder.summary, summary)
+        is_written = write_summary(folder, summary)
         if not quiet:
             print(f"\n{evaluation.to_text()}")
     if recorder.unsaved:
         print(f"garrison train: {recorder.unsaved}.", file=sys.stderr)
+    if recorder.unsaved or not is_written:
         return 1
     return {"finished": 0, "interrupted": interrupts.exit_code, "diverged": 1}[status]
 
@@ -210,8 +212,10 @@ def make_envs(config: EnvConfig) -> Any:
     return vector.make(config.env, config.envs, config.backend, workers=config.workers or None, **arguments)
 
 
-def official(path: Path, experiment: Experiment) -> tuple[Evaluation, dict[str, dict[str, float]]]:
-    """Score a checkpoint, greedy; also return the share of each action against each attacker."""
+def official(
+    values: dict[str, Any], name: str, experiment: Experiment
+) -> tuple[Evaluation, dict[str, dict[str, float]]]:
+    """Score a checkpoint's values, greedy; also return the share of each action against each attacker."""
     from garrison.agents.counting import CountingAgent
     from garrison.agents.network import NetworkAgent
 
@@ -219,13 +223,12 @@ def official(path: Path, experiment: Experiment) -> tuple[Evaluation, dict[str, 
     mix: dict[str, dict[str, float]] = {}
     seconds = 0.0
     for red in leaderboard.REDS:
-        agent = CountingAgent(NetworkAgent.load(path))
+        agent = CountingAgent(NetworkAgent.of(values, name))
         part = evaluate(agent, experiment.env.rules, experiment.run.evaluate_episodes, reds=[red])
         cells += part.cells
         seconds += part.seconds
         mix[red] = agent.shares()
     cells.sort(key=lambda cell: (cell.length, leaderboard.REDS.index(cell.red)))
-    name = str(path.parent)
     return Evaluation(name, experiment.env.rules, experiment.run.evaluate_episodes, 0, tuple(cells), seconds), mix
 
 
@@ -263,104 +266,8 @@ def _folder(experiment: Experiment, name: str, resume: Path | None) -> RunFolder
     return RunFolder.create(path)
 
 
-def _prepare_resume(values: dict[str, Any], experiment: Experiment, envs: Any, view: View) -> dict[str, Any]:
-    """Return the state to continue from; say what differs from the part before, and how exact it will be."""
-    before, now = values["experiment"], experiment.to_dict()
-    changed = [
-        f"{part}.{name}" for part in now for name in now[part] if now[part][name] != before.get(part, {}).get(name)
-    ]
-    for name in ("env", "envs"):
-        if f"env.{name}" in changed:
-            raise UserError(
-                f"cannot resume with --{name} {now['env'][name]}: the run has {before['env'][name]}; start a new one."
-            )
-    state: dict[str, Any] = checkpoint.tensors(values["state"])
-    where = f"resuming at step {state['steps']:,}"
-    if changed:
-        where += f" with other settings than before ({', '.join(changed)})"
-    if state["collector"]["envs"] is None or not hasattr(envs, "set_state"):
-        view.say(f"{where}; these environments cannot save their state, so new episodes begin: not bit for bit.")
-    elif values.get("layout") != _layout(envs):
-        state["collector"]["envs"] = None
-        view.say(f"{where}; this version of Garrison keeps episodes in another form, so new ones begin.")
-    elif any(name.startswith("env.") and name != "env.workers" for name in changed):
-        state["collector"]["envs"] = None
-        view.say(f"{where}; the saved episodes do not fit these, so new ones begin.")
-    else:
-        view.say(f"{where}, bit for bit where the run stopped.")
-    return state
-
-
-def _layout(envs: Any) -> str | None:
-    """Name the fields of the environments' saved state, where it is records: another version may have others."""
-    if not hasattr(envs, "get_state"):
-        return None
-    envs.reset(seed=0)
-    state = envs.get_state()
-    return str(state.dtype) if isinstance(state, np.ndarray) else None
-
-
 def _details(experiment: Experiment) -> str:
     env, run, ppo = experiment.env, experiment.run, experiment.ppo
     until = f"for {run.duration}" if run.duration else f"{count(ppo.steps)} steps"
     task = f"against {env.red}, rules {env.rules}" if env.is_cage2 else env.env
     return f"{task}, {env.envs} envs, {until}, seed {ppo.seed}"
-
-
-def _summary(
-    name: str, experiment: Experiment, status: str, message: str, recorder: Recorder, result: "Result | None"
-) -> dict[str, Any]:
-    first, last = recorder.first, recorder.last
-    steps, seconds = int(last.get("step", 0)), recorder.seconds
-    reward = "rollout/ep_reward_mean"
-    here = recorder.seconds - recorder.seconds_before
-    summary: dict[str, Any] = {
-        "name": name,
-        "status": status,
-        "training_mode": experiment.run.algorithm,
-        "env": experiment.env.env,
-        "total_envs": experiment.env.envs,
-        "task": _task(experiment.env),
-        "seed": experiment.ppo.seed,
-        "total_timesteps": steps,
-        "total_updates": result.updates if result else None,
-        "duration_seconds": round(seconds, 3),
-        "average_fps": round((steps - recorder.first_step) / here, 1) if here > 0 else None,
-        "final_fps": last.get("time/fps"),
-        "performance": {
-            "initial_reward": first.get(reward),
-            "final_reward": last.get(reward),
-            "best_reward": recorder.best_return if reward in last else None,
-        },
-        "resource_usage": {"peak_memory_gb": last.get("system/peak_memory_gb")},
-        "checkpoint_step": recorder.saved_step,
-    }
-    if result is not None:
-        summary |= {"time_split": result.times, "threads": result.threads, "compute": result.compute}
-    if message:
-        summary["message"] = message
-    return summary
-
-
-def _task(env: EnvConfig) -> dict[str, Any]:
-    if not env.is_cage2:
-        return {"backend": env.backend}
-    return {"backend": env.backend, "red_odds": env.red_odds, "rules": env.rules, "length": env.length}
-
-
-def _print_end(summary: dict[str, Any], folder: RunFolder, quiet: bool) -> None:
-    status, step = summary["status"], summary["checkpoint_step"]
-    if status == "diverged":
-        print(f"garrison train: {summary['message']}", file=sys.stderr)
-        print(f"The last good checkpoint (step {step}) is in {folder.path}.", file=sys.stderr)
-    elif status == "interrupted":
-        print(
-            f"Interrupted after {count(summary['total_timesteps'])} steps; the checkpoint is complete.", file=sys.stderr
-        )
-        print(f"Continue with: garrison train --resume {folder.path}", file=sys.stderr)
-    elif not quiet:
-        speed = count(summary["average_fps"] or 0.0)
-        print(
-            f"\n{count(summary['total_timesteps'])} steps in {clock(summary['duration_seconds'])}, "
-            f"{speed} steps/s with learning; the run is in {folder.path}"
-        )

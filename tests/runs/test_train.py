@@ -309,7 +309,9 @@ def test_missing_torch_is_one_sentence(capsys: pytest.CaptureFixture[str], monke
     assert "PyTorch is not installed: pip install 'garrison[train]'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("flags", "message"), [("--envs 17", "the run has 16"), ("--hidden 8", "weights")])
+@pytest.mark.parametrize(
+    ("flags", "message"), [("--envs 17", "the run has 16"), ("--hidden 8", "the run's network has [16]")]
+)
 def test_resuming_with_settings_that_do_not_fit_is_an_error(
     tmp_path: Path, flags: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -317,6 +319,7 @@ def test_resuming_with_settings_that_do_not_fit_is_an_error(
     assert run(f"train --resume {tmp_path / 'run'} --steps 960 --quiet {flags}") == 2
     assert message in capsys.readouterr().err
     assert checkpoint.load(tmp_path / "run")["state"]["steps"] == 640
+    assert run(f"train --resume {tmp_path / 'run'} --steps 960 --quiet") == 0  # nothing was spoiled
 
 
 def test_a_damaged_checkpoint_is_not_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
