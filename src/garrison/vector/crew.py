@@ -182,28 +182,29 @@ class Crew:
 
     def wait_for(self, w: int, when: str) -> Any:
         """Wait for the reply of one worker, leaving what others say in their pipes; a death here is an error."""
+        opcode, payload = self._message(w, when)
+        if opcode == channel.FAILED:
+            pickle.loads(payload).raise_()
+        return pickle.loads(payload) if payload else None
+
+    def flush(self, w: int) -> None:
+        """Throw away what a worker still says about earlier requests, up to its answer to this one."""
+        self.command(w, "nothing", ())
+        while self._message(w, "after a failure")[0] != channel.DONE:
+            pass
+
+    def _message(self, w: int, when: str) -> tuple[bytes, bytes]:
         poll = select.poll()
         for descriptor in (self.members[w].replies.fileno(), self.members[w].death):
             poll.register(descriptor, select.POLLIN)
         while True:
             if poll.poll(self._patience()):
                 message = self._receive(w)
-                if message is None:
-                    self.give_up(w, when)
-                elif message[0] == channel.FAILED:
-                    pickle.loads(message[1]).raise_()
-                else:
-                    return pickle.loads(message[1]) if message[1] else None
+                if message is not None:
+                    return message
+                self.give_up(w, when)
             elif self._setup.timeout is not None:
                 self._look_for_stuck({w})
-
-    def flush(self, w: int) -> None:
-        """Throw away what a worker still says about earlier requests, up to its answer to this one."""
-        self.command(w, "nothing", ())
-        with suppress(EOFError):
-            while channel.receive(self.members[w].replies)[0] != channel.DONE:
-                pass
-        self._pending.discard(w)
 
     def give_up(self, w: int, when: str) -> None:
         """Close everything and raise WorkerDied."""
