@@ -22,6 +22,7 @@ check: install
 
 test: check
 	$(BIN)/python -m pytest
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/cage2 tests/properties tests/golden -m "not slow"
 
 train: install
 	$(BIN)/garrison demo

@@ -11,8 +11,10 @@ from garrison.errors import UserError
 from garrison.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "bench": ("garrison.bench", "measure speed beside every installed peer"),
     "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
+    "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "doctor": ("garrison.doctor", "versions, cores, compiled kernels and a two-second speed check"),
+    "demo": ("garrison.demo", "play the scripted attackers against simple defenders, thousands of episodes at once"),
 }
 
 

@@ -30,6 +30,7 @@ def test_a_recording_replays_without_a_difference(file: Path) -> None:
     assert report.mismatches == {}, str(report.first)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "field",
     [

@@ -5,6 +5,7 @@ from importlib import import_module
 from garrison.errors import choose
 
 BENCHES: dict[str, tuple[str, str]] = {
+    "sim": ("garrison.bench.sim", "the simulator alone: speed, start-up and memory, beside CybORG and MiniCAGE"),
     "vector": ("garrison.bench.vector", "our vector backends and every installed peer, on the same environments"),
 }
 

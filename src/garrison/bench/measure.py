@@ -162,13 +162,12 @@ class Report:
     def __getitem__(self, name: str) -> Measurement:
         return next(m for m in self.measurements if m.configuration.name == name)
 
-    def save(self, path: Path) -> None:
-        """Write the report as JSON."""
+    def save(self, path: Path, extra: dict[str, Any] | None = None) -> None:
+        """Write the report as JSON, with whatever else this bench measured."""
         path.parent.mkdir(parents=True, exist_ok=True)
         records = [m.record() for m in self.measurements]
-        path.write_text(
-            json.dumps({"machine": self.machine, "method": self.method, "results": records}, indent=1) + "\n"
-        )
+        facts = {"machine": self.machine, "method": self.method, **(extra or {}), "results": records}
+        path.write_text(json.dumps(facts, indent=1) + "\n")
 
     def print(self, title: str = "") -> None:
         """Print a table: one row per configuration."""
@@ -186,7 +185,10 @@ class Report:
             numbers = (f"{m.spread:.0%}", f"{m.cores_used:.2f}", f"{m.median('start_seconds'):.2f}")
             memory = (f"{m.median('peak_mb'):.0f}", f"{m.median('processes'):.0f}")
             table.add_row(m.configuration.name, m.headline(), *numbers, *memory)
-        Console().print(table)
+        console = Console()
+        if not console.is_terminal:
+            console = Console(width=120)  # a file or a pipe has no width of its own
+        console.print(table)
 
 
 def measure(

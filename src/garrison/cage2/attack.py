@@ -5,6 +5,7 @@ from garrison.cage2.names import (
     NUM_DECOYS,
     NUM_EXPLOITS,
     NUM_HOSTS,
+    NUM_SUBNETS,
     Access,
     Genuine,
     RedKind,
@@ -59,7 +60,7 @@ def is_routed(env: Record, sc: Record, subnet: int) -> bool:
 def is_known(env: Record, kind: int, target: int) -> bool:
     """Say whether Red may name this target: CybORG refuses what Red has not learned (SPEC §7.6)."""
     if kind == RedKind.SWEEP:
-        return bool(env.known_subnet[target] != 0)
+        return bool(target < NUM_SUBNETS and env.known_subnet[target] != 0)
     if kind == RedKind.SCAN or kind == RedKind.EXPLOIT:
         return bool(env.known_address[target] != 0)
     if kind == RedKind.ESCALATE or kind == RedKind.IMPACT:

@@ -56,16 +56,16 @@ def restore(env: Record, sc: Record, host: int) -> None:
 
 
 @kernel
-def accepts_decoy(env: Record, sc: Record, host: int, decoy: int) -> bool:
-    """Say whether `decoy` can be placed on `host` now."""
-    fits = sc.only_on[decoy] < 0 or sc.only_on[decoy] == sc.windows[host]
-    return bool(fits and (env.ports[host] & sc.checks[decoy]) == 0)
+def fits(sc: Record, ports: int, host: int, decoy: int) -> bool:
+    """Say whether `decoy` can be placed on `host` while it listens on `ports`."""
+    runs_here = sc.only_on[decoy] < 0 or sc.only_on[decoy] == sc.windows[host]
+    return bool(runs_here and (ports & sc.checks[decoy]) == 0)
 
 
 @kernel
 def place_decoy(env: Record, sc: Record, host: int, decoy: int) -> None:
     """Start a decoy if its port is free and it runs on this system."""
-    if not accepts_decoy(env, sc, host, decoy):
+    if not fits(sc, int(env.ports[host]), host, decoy):
         env.blue_success = Success.NO
         return
     env.decoys[host, decoy] += 1

@@ -17,8 +17,8 @@ from garrison.errors import UserError
 class Env(gymnasium.Env[NDArray[np.int8], Any]):
     """CAGE Challenge 2 for Blue: 52 bits in, one of 145 actions out.
 
-    `red`, `rules`, `length`, `encoder` and `scenario` are those of `VectorEnv`; the arrays that `reset` and `step`
-    return belong to the caller. An episode is truncated at its length and never terminates.
+    `red`, `rules`, `length`, `encoder`, `scenario`, `observation` and `actions` are those of `VectorEnv`; the arrays
+    that `reset` and `step` return belong to the caller. An episode is truncated at its length and never terminates.
 
     >>> import gymnasium
     >>> env = gymnasium.make("garrison/CAGE2-v0", red="meander", length=30)
@@ -37,6 +37,8 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
         length: int = 100,
         encoder: str = "challenge",
         scenario: str | Path | None = None,
+        observation: str = "bits",
+        actions: str = "all",
         render_mode: str | None = None,
     ) -> None:
         self._batch = VectorEnv(
@@ -46,6 +48,8 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
             length=length,
             encoder=encoder,
             scenario=scenario,
+            observation=observation,
+            actions=actions,
             autoreset_mode=AutoresetMode.DISABLED,
             render_mode=render_mode,
         )
@@ -91,7 +95,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
         return float(self._batch.get_state()["total"][0])
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return (145,): False where Blue can know that an action has no effect. Named as sb3-contrib expects."""
+        """Return False for each action that Blue can know to have no effect. The name is sb3-contrib's."""
         masks: NDArray[np.bool_] = self._batch.action_masks()[0]
         return masks
 

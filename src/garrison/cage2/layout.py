@@ -36,6 +36,23 @@ def _without_gaps(fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
     return np.dtype([*widest_first, ("unused", "i1", -filled % 8)], align=True)
 
 
+_MEMORY: list[tuple[Any, ...]] = [
+    # --- what a defender can remember: kept up to date only where the observation asks for it (memory.py)
+    ("clock", "i2"),  # steps taken
+    ("scan_seen", "i2"),  # mask of hosts
+    ("exploit_seen", "i2"),  # mask of hosts, since their last Restore
+    ("first_scan", "i1"),  # host, -1: none yet
+    ("last_event", "i1"),  # host of the last scan or exploit seen, -1: none yet
+    ("last_was_exploit", "i1"),
+    ("since_event", "i2"),  # steps since then
+    ("own_restores", "i2"),  # mask of hosts that Blue restored
+    ("own_ports", "i2", NUM_HOSTS),  # listening ports by Blue's own book-keeping
+    ("own_decoys", "i2", NUM_HOSTS),  # mask of decoys in place
+    ("suspect", "i1"),  # Suspect: who Red seems to be
+]
+
+MEMORY = _without_gaps(_MEMORY)
+
 STATE = _without_gaps(
     [
         # --- the episode
@@ -102,6 +119,7 @@ STATE = _without_gaps(
         ("belief", "i1", NUM_HOSTS),  # Belief
         ("activity", "i1"),  # Activity on the host below, in this step
         ("active_host", "i1"),  # -1: none
+        *_MEMORY,
     ]
 )
 

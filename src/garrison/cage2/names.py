@@ -139,6 +139,15 @@ class _Red(NamedTuple):
     EXTERNAL: int = 3
 
 
+class _Suspect(NamedTuple):
+    """Who Red seems to be, from the first things it was seen to do."""
+
+    NOBODY: int = 0  # nothing was seen yet
+    SOMEBODY: int = 1  # one scan was seen; the next step tells
+    BLINE: int = 2
+    MEANDER: int = 3
+
+
 class _Source(NamedTuple):
     """Where an environment's random draws come from."""
 
@@ -157,6 +166,7 @@ RedKind = _RedKind()
 Success = _Success()
 Red = _Red()
 Source = _Source()
+Suspect = _Suspect()
 
 REDS = ("bline", "meander", "sleep", "external")  # the names that users give, in the order of `Red`
 RED_ACTIONS = (

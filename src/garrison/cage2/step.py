@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.attack import attack
-from garrison.cage2.defend import accepts_decoy, defend
+from garrison.cage2.defend import defend, fits
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
+from garrison.cage2.memory import forget, remember, write_memory
 from garrison.cage2.names import (
     DECOY_BLOCK,
     FIRST_BLOCK,
@@ -119,24 +120,33 @@ def draw_red(env: Record, sc: Record) -> None:
         env.red = Red.SLEEP
 
 
+@kernel
+def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
+    """Reset, draw the attacker if there is a choice, and write the first observation."""
+    if mixed:
+        draw_red(env, sc)
+    reset(env, sc)
+    forget(env, sc)
+    show(env, row)
+
+
+@kernel
+def show(env: Record, row: NDArray[np.int8]) -> None:
+    """Write what Blue sees, and behind it what it can remember if the row has room for that."""
+    write_observation(env, row)
+    if len(row) > NUM_BITS:
+        write_memory(env, row)
+
+
 @kernel(cached=True)
 def reset_batch(envs: Records, scenarios: Records, mixed: bool, mask: NDArray[np.bool_], obs: NDArray[np.int8]) -> None:
     """Reset the environments of `mask` and write their first observation."""
     sc = scenarios[0]
     for i in range(len(envs)):
         if mask[i]:
-            begin(envs[i], sc, mixed)
+            begin(envs[i], sc, mixed, obs[i])
             envs[i].last_total = 0.0
             envs[i].last_length = 0
-            write_observation(envs[i], obs[i])
-
-
-@kernel
-def begin(env: Record, sc: Record, mixed: bool) -> None:
-    """Reset, and draw the attacker if there is a choice."""
-    if mixed:
-        draw_red(env, sc)
-    reset(env, sc)
 
 
 @kernel(cached=True)
@@ -145,7 +155,7 @@ def step_batch(
     scenarios: Records,
     tapes: Records,
     actions: NDArray[np.int64],
-    red_actions: NDArray[np.int64],
+    red_actions: NDArray[np.int8],
     obs: NDArray[np.int8],
     final_obs: NDArray[np.int8],
     rewards: NDArray[np.float64],
@@ -161,13 +171,17 @@ def step_batch(
     for i in range(start, stop):
         env = envs[i]
         if env.done:  # only with RESET_NEXT_STEP: this call resets and ignores the action
-            begin(env, sc, mixed)
+            begin(env, sc, mixed, obs[i])
             rewards[i] = 0.0
             truncations[i] = False
-            write_observation(env, obs[i])
             continue
+        action = int(actions[i])
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
-        rewards[i] = step(env, sc, tape, int(actions[i]), int(red_actions[i, 0]), int(red_actions[i, 1]))
+        rewards[i] = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
+        write_observation(env, obs[i])
+        if obs.shape[1] > NUM_BITS:
+            remember(env, sc, action, obs[i])
+            write_memory(env, obs[i])
         truncated = env.t >= env.length
         truncations[i] = truncated
         if truncated:
@@ -176,9 +190,8 @@ def step_batch(
             env.last_length = env.t
             env.done = 1
             if reset_mode == RESET_SAME_STEP:
-                write_observation(env, final_obs[i])
-                begin(env, sc, mixed)
-        write_observation(env, obs[i])
+                final_obs[i] = obs[i]
+                begin(env, sc, mixed, obs[i])
     return ended
 
 
@@ -187,7 +200,7 @@ def observe_batch(envs: Records, mask: NDArray[np.bool_], obs: NDArray[np.int8])
     """Write the observations of the environments of `mask`."""
     for i in range(len(envs)):
         if mask[i]:
-            write_observation(envs[i], obs[i])
+            show(envs[i], obs[i])
 
 
 @kernel(cached=True)
@@ -211,27 +224,33 @@ def mask_batch(envs: Records, scenarios: Records, by_truth: bool, masks: NDArray
         row[1] = False  # the automatic Monitor leaves nothing for Blue's own
         for h in range(NUM_HOSTS):
             for d in range(NUM_DECOYS):
-                row[FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = accepts_decoy(env, sc, h, d)
+                row[FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = fits(sc, int(env.ports[h]), h, d)
             if by_truth:
                 row[FIRST_BLOCK + h] = env.malware[h] != 0
                 row[FIRST_BLOCK + REMOVE_BLOCK * NUM_HOSTS + h] = env.removable[h] > 0 or env.belief[h] > Belief.UNKNOWN
                 row[FIRST_BLOCK + RESTORE_BLOCK * NUM_HOSTS + h] = True
 
 
+_ENTRIES: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
+
+
+def are_compiled() -> bool:
+    """Say whether every kernel that Python calls has its machine code, in memory or on disk."""
+    return is_compiled(*_ENTRIES)
+
+
 def warm_up() -> None:
     """Compile every kernel that Python calls, or load it from the cache; say so once if it takes a while."""
-    kernels: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
-    if not COMPILED or all(k.signatures for k in kernels):
+    if not COMPILED or all(k.signatures for k in _ENTRIES):
         return
-    if not is_compiled(*kernels):
+    if not are_compiled():
         print("garrison: compiling the CAGE-2 kernels, once; about ten seconds...", file=sys.stderr, flush=True)
     envs, scenario, tapes = np.zeros(1, STATE), np.zeros(1, SCENARIO), np.zeros((1, 1), TAPE)
-    mask, obs, numbers = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros((1, 2), np.int64)
+    mask, obs, actions = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros(1, np.int64)
+    red_actions = np.zeros((1, 2), np.int8)
     rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
     reset_batch(envs, scenario, False, mask, obs)
-    step_batch(
-        envs, scenario, tapes, numbers[:, 0].copy(), numbers, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False
-    )
+    step_batch(envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False)
     observe_batch(envs, mask, obs)
-    first_outside(numbers[0], 0, 1)
+    first_outside(actions, 0, 1)
     mask_batch(envs, scenario, False, masks)

@@ -16,6 +16,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from garrison.cage2.action_sets import ACTION_SETS
 from garrison.cage2.checks import (
     check_range,
     entropy,
@@ -27,7 +28,8 @@ from garrison.cage2.checks import (
     whole_numbers,
 )
 from garrison.cage2.layout import STATE, TAPE
-from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, NUM_SUBNETS, Red, RedKind, Source
+from garrison.cage2.memory import NUM_REMEMBERED
+from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
 from garrison.cage2.observe import NUM_BITS
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
@@ -42,7 +44,7 @@ from garrison.cage2.step import (
     warm_up,
 )
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
-from garrison.errors import UserError
+from garrison.errors import UserError, choose
 from garrison.jit import records
 
 RESET_MODES = {
@@ -56,11 +58,14 @@ Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[n
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
 
-def action_space_of(external: bool) -> Space[Any]:
+OBSERVATIONS = {"bits": NUM_BITS, "memory": NUM_REMEMBERED}  # name and width
+
+
+def action_space_of(num_actions: int, external: bool) -> Space[Any]:
     """Return one environment's action space; an external attacker's action comes beside Blue's."""
     if not external:
-        return Discrete(NUM_ACTIONS)
-    return Dict(blue=Discrete(NUM_ACTIONS), red=MultiDiscrete([RED_KINDS, NUM_HOSTS]))
+        return Discrete(num_actions)
+    return Dict(blue=Discrete(num_actions), red=MultiDiscrete([RED_KINDS, NUM_HOSTS]))
 
 
 class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
@@ -76,13 +81,17 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         num_envs: how many environments.
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
             `{"bline": 0.5, "meander": 0.5}`, drawn anew at each reset; or `external`: then an action is
-            `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and subnets.
+            `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
+            subnets; naming what Red does not know is an `INVALID` action that fails.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
         threads: over how many threads a step is split; worth it from some thousand environments.
         autoreset_mode: one of Gymnasium's three modes.
         scenario: path of a changed copy of `scenario2.toml`.
+        observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
+            observations and actions, see `garrison.cage2.memory`.
+        actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
         copy: return copies instead of the buffers.
         render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
     """
@@ -92,7 +101,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     truth: Truth
     """The true state, as read-only views that follow the batch"""
     final_observations: NDArray[np.int8]
-    """With SAME_STEP: (n, 52), the last observation of each environment whose episode ended in the last step"""
+    """With SAME_STEP: the last observation of each environment whose episode ended in the last step"""
 
     def __init__(
         self,
@@ -104,6 +113,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         scenario: str | Path | None = None,
+        observation: str = "bits",
+        actions: str = "all",
         copy: bool = False,
         render_mode: str | None = None,
     ) -> None:
@@ -131,17 +142,19 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._envs["stream"] = seed_streams(entropy(num_envs))
         self._tapes = np.zeros((1, 1), TAPE)
 
-        self.single_observation_space = Box(0, 1, (NUM_BITS,), np.int8)
-        self.single_action_space = action_space_of(self._external)
+        width = OBSERVATIONS[choose("observation", observation, list(OBSERVATIONS))]
+        self._action_ids = ACTION_SETS[choose("actions", actions, list(ACTION_SETS))]
+        self.single_observation_space = Box(0, 1, (width,), np.int8)
+        self.single_action_space = action_space_of(len(self._action_ids), self._external)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-        self._obs = np.zeros((num_envs, NUM_BITS), np.int8)
-        self.final_observations = np.zeros((num_envs, NUM_BITS), np.int8)
+        self._obs = np.zeros((num_envs, width), np.int8)
+        self.final_observations = np.zeros((num_envs, width), np.int8)
         self._rewards = np.zeros(num_envs)
         self._terminations = np.zeros(num_envs, np.bool_)
         self._truncations = np.zeros(num_envs, np.bool_)
-        self._red_actions = np.zeros((num_envs, 2), np.int64)
+        self._red_actions = np.zeros((num_envs, 2), np.int8)
         self._is_reset = False
         self._attach()
         warm_up()
@@ -215,11 +228,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     @property
     def observations(self) -> NDArray[np.int8]:
-        """Blue's present observations, (n, 52): the buffer that the next step overwrites."""
+        """Blue's present observations: the buffer that the next step overwrites."""
         return self._obs
 
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
-        """Return (n, 145): False where an action cannot have an effect now.
+        """Return (n, number of actions): False where an action cannot have an effect now.
 
         By default only what Blue can know is used: a decoy that would be refused, and Monitor. With `by_truth` also an
         Analyse that would find nothing and a Remove that would change nothing: useful to study agents, but a challenge
@@ -228,7 +241,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         masks = np.empty((self.num_envs, NUM_ACTIONS), np.bool_)
         envs, scenario, _ = self._records
         mask_batch(envs, scenario, by_truth, masks)
-        return masks
+        return masks if len(self._action_ids) == NUM_ACTIONS else masks[:, self._action_ids]
 
     def get_state(self, env_ids: Ids = None) -> NDArray[np.void]:
         """Return a copy of the complete state of some environments, random streams included."""
@@ -309,14 +322,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 raise UserError("with an external attacker, actions must be a dict with the keys 'blue' and 'red'.")
             actions, red = actions["blue"], whole_numbers("red actions", actions["red"], (self.num_envs, 2))
         blue = whole_numbers("actions", actions, (self.num_envs,))
-        check_range("action", blue, NUM_ACTIONS)
+        check_range("action", blue, len(self._action_ids))
         if red is not None:
             kinds, targets = red.T.copy()
             check_range("kind of red action", kinds, RED_KINDS)
             check_range("target of red action", targets, NUM_HOSTS)
-            check_range("subnet of red sweep", np.where(kinds == RedKind.SWEEP, targets, 0), NUM_SUBNETS)
             self._red_actions[:] = red
-        return blue
+        return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""

@@ -1,0 +1,68 @@
+"""Every command runs, says what it found, and refuses nonsense."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from garrison import cli, doctor
+from garrison.bench import measure, sim
+
+
+def test_doctor_reports_versions_kernels_and_speed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "speed", lambda: 5e6)
+    assert cli.main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    for word in ("numba", "cores", "cache", "kernels", "5.0 million steps/s"):
+        assert word in out
+
+
+def test_the_speed_check_counts_steps() -> None:
+    assert doctor.speed(0.05) > 10_000
+
+
+def test_demo_plays_every_pairing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "--episodes", "50", "--length", "30"]) == 0
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()[2:6]}
+    assert set(rows) == {"sleep", "uniform", "shield", "restore"}
+    assert rows["sleep"][-3:] == ["0.00", "±", "0.00"]
+    assert float(rows["restore"][0]) > float(rows["sleep"][0])
+
+
+def test_bench_sim_measures_every_row_and_writes_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sim,
+        "configurations",
+        lambda quick: [
+            measure.Configuration("garrison, one environment", "garrison.bench.sim:single"),
+            measure.Configuration("garrison, batch of 1000", "garrison.bench.sim:native", {"num_envs": 1000}),
+        ],
+    )
+    monkeypatch.setattr(
+        sim,
+        "startup",
+        lambda repeats: {"import_seconds": 0.1, "warm_first_step_seconds": 0.5, "cold_first_step_seconds": 9.0},
+    )
+    assert cli.main(["bench", "sim", "--quick", "--repeats", "1", "--out", str(tmp_path)]) == 0
+    assert "µs a step" in capsys.readouterr().out
+    report = json.loads((tmp_path / "sim.json").read_text())
+    assert [row["error"] for row in report["results"]] == [None, None]
+    assert all(row["steps_per_second"] > 1000 for row in report["results"])
+    assert report["startup"]["cold_first_step_seconds"] == 9.0
+    assert report["machine"]["sim_hash"]
+
+
+def test_bench_lists_its_benches_and_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench"]) == 0
+    assert "sim" in capsys.readouterr().out
+    assert cli.main(["bench", "sin"]) == 2
+    assert "did you mean 'sim'" in capsys.readouterr().err
+
+
+def test_conformance_without_files_says_what_to_give(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["conformance"]) == 2
+    assert "at least one trace file" in capsys.readouterr().err
