@@ -7,6 +7,10 @@ from garrison.errors import choose
 BENCHES: dict[str, tuple[str, str]] = {
     "sim": ("garrison.bench.sim", "the simulator alone: speed, start-up and memory, beside CybORG and MiniCAGE"),
     "vector": ("garrison.bench.vector", "our vector backends and every installed peer, on the same environments"),
+    "train": (
+        "garrison.bench.train",
+        "training end to end, acting, stepping and learning, beside every installed peer",
+    ),
 }
 
 

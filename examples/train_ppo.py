@@ -1,0 +1,32 @@
+"""Train a CAGE-2 defender with PPO, in a few lines, and print how it goes."""
+
+import sys
+from typing import Any
+
+from garrison.cage2 import VectorEnv
+from garrison.learn import PPOConfig, train
+
+
+class Printer:
+    stop = False
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        speed, score = metrics["charts/steps_per_second"], metrics.get("charts/episode_return", float("nan"))
+        print(f"{step:>9} steps   {speed:>9,.0f} steps/s   mean return {score:8.2f}")
+
+    def due_checkpoint(self, step: int) -> bool:
+        return False
+
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        pass
+
+
+def main(steps: int = 2_000_000) -> float:
+    envs = VectorEnv(1024, red="bline", length=100, autoreset_mode="SameStep")
+    result = train(PPOConfig(steps=steps), envs, Printer())
+    print(f"{result.steps} steps in {result.seconds:.1f} s, {result.compute} on {result.threads} threads")
+    return result.metrics["charts/episode_return"]
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,227 @@
+"""`garrison bench train`: steps a second with acting, stepping and learning, beside every installed peer."""
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from time import perf_counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from garrison.bench.machine import cores
+from garrison.bench.measure import Configuration, Report, Work, measure, short
+
+_HERE, _PEERS = "garrison.bench.train", "garrison.bench.train_peers"
+EPOCHS = 4
+LARGE = {"num_envs": 1024, "rollout": 100, "minibatches": 8, "epochs": EPOCHS}  # what our presets do
+SMALL = {"num_envs": 64, "rollout": 64, "minibatches": 8, "epochs": EPOCHS}  # what peers do by default
+STEP_SECONDS = 0.001  # of the Python environment
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure training on native CAGE-2 (four epochs), and on Python environments of about 1 ms a step."""
+
+    quick: bool = False
+    """Three repeats and fewer rows; not for publication."""
+    repeats: int = 7
+    """Fresh processes per configuration."""
+    seconds: float = 3.0
+    """How long each process is measured."""
+    out: Path | None = None
+    """Folder for `train.json`."""
+
+
+def native_envs(num_envs: int) -> Any:
+    """Return the native batch that every trainer is measured on."""
+    from garrison.cage2 import VectorEnv
+
+    return VectorEnv(num_envs, red="bline", length=100, autoreset_mode="SameStep")
+
+
+class BusyEnv(gymnasium.Env[Any, Any]):
+    """Computes for a millisecond and shows random bits of CAGE-2's shape."""
+
+    observation_space = spaces.Box(0, 1, (52,), np.int8)
+    action_space = spaces.Discrete(145)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        self._time = 0
+        return self._show(), {}
+
+    def step(self, action: Any) -> Any:
+        """Work, then show something."""
+        until = perf_counter() + STEP_SECONDS
+        while perf_counter() < until:
+            pass
+        self._time += 1
+        return self._show(), 0.0, False, self._time >= 100, {}
+
+    def _show(self) -> Any:
+        return self.np_random.integers(0, 2, 52, np.int8)
+
+
+class _Paced:
+    """A run log that lets training go on by one update at a time."""
+
+    stop = False
+
+    def __init__(self) -> None:
+        self.go: SimpleQueue[None] = SimpleQueue()
+        self.done: SimpleQueue[tuple[int, dict[str, float]] | BaseException] = SimpleQueue()
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        self.done.put((step, metrics))
+        self.go.get()
+
+    def due_checkpoint(self, step: int) -> bool:
+        return False
+
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        pass
+
+
+@contextmanager
+def garrison(
+    job: dict[str, int], hidden: int, compute: str = "auto", trunk: str = "separate", backend: str = "native"
+) -> Iterator[Work]:
+    """Our PPO, an update at a time; `backend` other than native steps the Python environment."""
+    from garrison.learn import PolicyConfig, PPOConfig, train
+    from garrison.learn.timing import STAGES
+
+    config = PPOConfig(
+        steps=10**12,
+        rollout=job["rollout"],
+        minibatches=job["minibatches"],
+        epochs=job["epochs"],
+        compute=compute,
+        policy=PolicyConfig(hidden=(hidden, hidden), trunk=trunk),
+    )
+    if backend == "native":
+        envs = native_envs(job["num_envs"])
+    else:
+        from garrison import vector
+
+        envs = vector.make(BusyEnv, job["num_envs"], backend, autoreset_mode="same_step", workers=4)
+    paced = _Paced()
+    times = dict.fromkeys(STAGES, 0.0)
+    steps = 0
+
+    def body() -> None:
+        try:
+            train(config, envs, paced)
+        except BaseException as error:  # handed to the measuring thread, which raises it
+            paced.done.put(error)
+
+    thread = Thread(target=body, daemon=True)
+
+    def advance() -> int:
+        nonlocal steps
+        if thread.ident is None:
+            thread.start()
+        else:
+            paced.go.put(None)
+        outcome = paced.done.get()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        before, (steps, metrics) = steps, outcome
+        for stage in STAGES:
+            times[stage] += metrics[f"time/{stage}"]
+        return steps - before
+
+    yield Work(advance, lambda: {stage: seconds / sum(times.values()) for stage, seconds in times.items()})
+    paced.stop = True
+    paced.go.put(None)
+    thread.join()
+    envs.close()
+
+
+@contextmanager
+def products(hidden: int, trunk: str = "separate") -> Iterator[Work]:
+    """The matrix products alone: what bounds every trainer."""
+    from garrison.learn import Policy, PolicyConfig
+    from garrison.learn.products import Products
+
+    envs = native_envs(1)
+    policy = Policy(
+        envs.single_observation_space, envs.single_action_space, PolicyConfig(hidden=(hidden, hidden), trunk=trunk)
+    )
+    work = Products(policy, cores(), EPOCHS)
+    yield Work(lambda: work.run(16))
+    work.close()
+
+
+def configurations(quick: bool) -> list[Configuration]:
+    """Return what is measured: ours, the bound, and the peers that can be imported."""
+    rows = []
+    for hidden in (64,) if quick else (64, 256):
+        size = f"{hidden}x{hidden}"
+        large = {"job": LARGE, "hidden": hidden}
+        rows.append(Configuration(f"garrison {size}", f"{_HERE}:garrison", large))
+        rows.append(Configuration(f"garrison {size}, shared trunk", f"{_HERE}:garrison", large | {"trunk": "shared"}))
+        rows.append(
+            Configuration(f"garrison {size}, plain torch", f"{_HERE}:garrison", large | {"compute": "autograd"})
+        )
+        rows.append(Configuration(f"CleanRL-style {size}", f"{_PEERS}:cleanrl_style", large))
+        if _is_installed("stable_baselines3"):
+            rows.append(Configuration(f"Stable-Baselines3 {size}", f"{_PEERS}:sb3", large))
+        if _is_installed("sbx"):
+            rows.append(Configuration(f"SBX {size}", f"{_PEERS}:sb3", large | {"jax": True}))
+        rows.append(Configuration(f"matrix products {size}", f"{_HERE}:products", {"hidden": hidden}))
+        shared = {"hidden": hidden, "trunk": "shared"}
+        rows.append(Configuration(f"matrix products {size}, shared trunk", f"{_HERE}:products", shared))
+    small = {"job": SMALL, "hidden": 64}
+    rows.append(Configuration("garrison 64x64, minibatches of 512", f"{_HERE}:garrison", small))
+    rows.append(Configuration("CleanRL-style 64x64, minibatches of 512", f"{_PEERS}:cleanrl_style", small))
+    if _is_installed("stable_baselines3"):
+        rows.append(Configuration("Stable-Baselines3 64x64, minibatches of 512", f"{_PEERS}:sb3", small))
+    python = {"job": {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS}, "hidden": 64}
+    rows.append(Configuration("Python, 32 in sequence", f"{_HERE}:garrison", python | {"backend": "serial"}))
+    rows.append(Configuration("Python, 4 workers x 8", f"{_HERE}:garrison", python | {"backend": "shared"}))
+    return rows
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print the table and the ratios, and write the JSON."""
+    import tyro
+
+    options = tyro.cli(Options, args=arguments, prog="garrison bench train", description=Options.__doc__)
+    repeats = 3 if options.quick else options.repeats
+    report = measure(configurations(options.quick), repeats=repeats, seconds=options.seconds, warm_up=1.0)
+    report.print("training: environment steps a second, acting, stepping and learning, four epochs")
+    ratios = _ratios(report)
+    for what, ratio in ratios.items():
+        print(f"{what}: {ratio:.2f}")
+    if options.out:
+        report.save(options.out / "train.json", {"options": asdict(options) | {"out": None}, "ratios": ratios})
+    return 0
+
+
+def _ratios(report: Report) -> dict[str, float]:
+    rates = {m.configuration.name: m.rate for m in report.measurements if not m.error}
+    pairs = {
+        f"{name} as a share of its matrix products": (name, name.replace("garrison", "matrix products"))
+        for name in rates
+        if name.startswith("garrison")
+    }
+    for name in rates:
+        ours = "garrison " + name.partition(" ")[2]
+        if not name.startswith(("garrison", "matrix", "Python")):
+            pairs[f"{ours} over {name} ({short(rates[name])}/s)"] = (ours, name)
+    pairs["Python environments: 4 workers x 8 over 32 in sequence"] = (
+        "Python, 4 workers x 8",
+        "Python, 32 in sequence",
+    )
+    return {what: rates[a] / rates[b] for what, (a, b) in pairs.items() if a in rates and b in rates}
+
+
+def _is_installed(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None

@@ -1,0 +1,56 @@
+"""An agent's own memory in batches: what `garrison.cage2.memory` remembers, from outside the engine.
+
+An agent that is given the challenge's 52 bits keeps one record of `MEMORY` for each environment and gets the same
+observations and masks as the batch that it was trained in.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cage2.defend import fits
+from garrison.cage2.memory import forget, remember, write_memory
+from garrison.cage2.names import DECOY_BLOCK, FIRST_BLOCK, NUM_ACTIONS, NUM_DECOYS, NUM_HOSTS
+from garrison.cage2.observe import NUM_BITS
+from garrison.jit import kernel
+
+Records = NDArray[np.void]
+
+
+@kernel(cached=True)
+def recall_batch(
+    memories: Records,
+    scenarios: Records,
+    starts: NDArray[np.bool_],
+    actions: NDArray[np.int64],
+    bits: NDArray[np.int8],
+    rows: NDArray[np.int8],
+) -> None:
+    """Take in the last actions and the bits shown after them, or begin an episode where `starts` says so.
+
+    Writes the bits into `rows`, and behind them what is remembered if the rows are wide enough.
+    """
+    sc = scenarios[0]
+    for i in range(len(memories)):
+        if starts[i]:
+            forget(memories[i], sc)
+        else:
+            remember(memories[i], sc, actions[i], bits[i])
+        for b in range(NUM_BITS):
+            rows[i, b] = bits[i, b]
+        if rows.shape[1] > NUM_BITS:
+            write_memory(memories[i], rows[i])
+
+
+@kernel(cached=True)
+def allow_batch(memories: Records, scenarios: Records, masks: NDArray[np.bool_]) -> None:
+    """Write (n, 145): False for Monitor, and where a decoy is known to be refused."""
+    sc = scenarios[0]
+    for i in range(len(memories)):
+        for a in range(NUM_ACTIONS):
+            masks[i, a] = True
+        masks[i, 1] = False
+        for h in range(NUM_HOSTS):
+            for d in range(NUM_DECOYS):
+                masks[i, FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = fits(
+                    sc, int(memories[i].own_ports[h]), h, d
+                )

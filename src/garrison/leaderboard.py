@@ -1,0 +1,52 @@
+"""The challenge's final table, and the place of a score in it."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+REDS = ("bline", "meander", "sleep")
+LENGTHS = (30, 50, 100)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry of the table."""
+
+    rank: int
+    team: str
+    method: str
+    total: float
+    ci95: float
+    cells: tuple[float, ...]
+    """Mean returns, in the order of `LENGTHS` and within each of `REDS`"""
+
+    def cell(self, red: str, length: int) -> float:
+        """Return the mean return against `red` with episodes of `length` steps."""
+        return self.cells[LENGTHS.index(length) * len(REDS) + REDS.index(red)]
+
+
+@cache
+def leaderboard() -> tuple[Row, ...]:
+    """Return the table, best first."""
+    rows = tomllib.loads(Path(__file__).with_name("leaderboard.toml").read_text())["rows"]
+    return tuple(
+        Row(rank, r["team"], r["method"], r["total"], r["ci95"], tuple(r["cells"])) for rank, r in enumerate(rows, 1)
+    )
+
+
+def rank_of(total: float) -> int:
+    """Return the place that a total would have, 1 for the best."""
+    return 1 + sum(row.total > total for row in leaderboard())
+
+
+def marks(odds: dict[str, float], length: int) -> dict[str, float]:
+    """Return what known defenders score on average against this mixture of attackers, if the table has the length."""
+    if length not in LENGTHS:
+        return {}
+    table = leaderboard()
+    known = {"random": table[18], "react-restore": table[17], "the winner": table[0]}
+    return {
+        name: sum(share * row.cell(red, length) for red, share in odds.items() if red in REDS)
+        for name, row in known.items()
+    }

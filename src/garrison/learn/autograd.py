@@ -1,0 +1,90 @@
+"""The network computed by plain torch: any policy, any device, and the reference for the compiled one."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from garrison.learn.loss import Means, Rows, Terms, ppo_loss
+from garrison.learn.policy import Policy, views
+from garrison.learn.rollout import Batch
+from garrison.learn.sampling import Streams, draw
+
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+
+
+class AutogradNetwork:
+    """Acts and computes gradients with torch; draws actions with the compiled sampler."""
+
+    def __init__(self, policy: Policy, num_envs: int, threads: int) -> None:
+        self.policy = policy
+        self.threads = threads
+        self.gradients = torch.zeros_like(policy.flat)
+        self.state = policy.initial_state(num_envs)
+        self._no_bias = np.zeros(policy.actions.size, np.float32)
+        for parameter, view in zip(policy.parameters(), views(self.gradients, policy), strict=True):
+            parameter.grad = view  # backward adds into the flat vector
+        torch.set_num_threads(threads)
+
+    def act(
+        self,
+        observations: NDArray[np.generic],
+        starts: Flags,
+        masks: Flags,
+        streams: Streams,
+        indices: NDArray[np.int32],
+        log_probs: Floats,
+        values: Floats,
+    ) -> None:
+        """Draw an action for every environment; writes the last three."""
+        with torch.inference_mode():
+            logits, computed, state = self._forward(observations, np.arange(len(observations)), self.state, starts)
+            if state is not None:
+                self.state = state.clone()
+        draw(logits.numpy(), self._no_bias, masks, self.policy.actions.offsets, streams, indices, log_probs)
+        values[:] = computed.numpy()
+
+    def values(self, observations: NDArray[np.generic], envs: Rows) -> Floats:
+        """Return the critic's values of what the environments `envs` see after their last action."""
+        with torch.inference_mode():
+            rows = np.arange(len(envs))
+            _, values, _ = self._forward(observations, rows, self.state[:, envs], np.zeros(len(envs), np.bool_))
+            return np.asarray(values.numpy())
+
+    def gradient(self, batch: Batch, rows: Rows, terms: Terms) -> Means:
+        """Write the loss's gradient over the samples `rows` into `gradients`.
+
+        With memory, `rows` is (T, n): whole sequences, one column an environment.
+        """
+        self.gradients.zero_()
+        inputs = self._inputs(batch.observations, rows.reshape(-1))
+        if rows.ndim == 2:
+            starts = torch.from_numpy(batch.starts.reshape(-1)[rows]).to(inputs.device)
+            state = batch.initial_state[:, rows[0]].to(inputs.device)
+            logits, values, _ = self.policy(inputs.view(*rows.shape, -1), state, starts)
+            keep = batch.counted.reshape(-1)[rows.reshape(-1)]
+            logits, values, rows = logits.flatten(0, 1)[keep], values.flatten()[keep], rows.reshape(-1)[keep]
+        else:
+            logits, values, _ = self.policy(inputs)
+        loss, means = ppo_loss(logits, values, batch, rows, self.policy.actions.sizes, terms)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return means
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _forward(
+        self, observations: NDArray[np.generic], rows: Rows, state: torch.Tensor, starts: Flags
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        inputs = self._inputs(observations, rows)
+        if not self.policy.is_recurrent:
+            logits, values, _ = self.policy(inputs)
+            return logits.cpu(), values.cpu(), None
+        begins = torch.from_numpy(starts).to(inputs.device).unsqueeze(0)
+        logits, values, next_state = self.policy(inputs.unsqueeze(0), state, begins)
+        return logits[0].cpu(), values[0].cpu(), next_state
+
+    def _inputs(self, observations: NDArray[np.generic], rows: Rows) -> torch.Tensor:
+        inputs = np.empty((len(rows), self.policy.observations.size), np.float32)
+        self.policy.observations.inputs(observations, rows, inputs)
+        return torch.from_numpy(inputs).to(self.policy.flat.device)

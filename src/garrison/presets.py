@@ -1,0 +1,56 @@
+"""Named experiments: `garrison train NAME`."""
+
+from dataclasses import replace
+
+from garrison.config import EnvConfig, Experiment, RunConfig
+from garrison.errors import choose
+from garrison.learn.config import PolicyConfig, PPOConfig
+
+DEFAULT = "ppo-mixed"
+
+_CAGE2 = Experiment(
+    env=EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact"),
+    ppo=PPOConfig(
+        steps=30_000_000,
+        rollout=100,
+        epochs=4,
+        minibatches=8,
+        learning_rate=2e-3,
+        gamma=0.99,
+        gae_lambda=0.95,
+        entropy_coef=0.01,
+        entropy_schedule="linear",
+        reward_scale=0.1,
+        action_masks=True,
+    ),
+)
+
+_CARTPOLE = Experiment(
+    env=EnvConfig(env="CartPole-v1", envs=8, backend="serial"),
+    run=RunConfig(checkpoint_every=10.0),
+    ppo=PPOConfig(
+        steps=200_000,
+        rollout=32,
+        epochs=20,
+        minibatches=1,
+        gamma=0.98,
+        gae_lambda=0.8,
+        entropy_coef=0.0,
+        policy=PolicyConfig(hidden=(64, 64)),
+    ),
+)
+
+PRESETS: dict[str, tuple[str, Experiment]] = {
+    "ppo-mixed": (
+        "CAGE-2 against B_line and Meander in equal shares; the default",
+        replace(_CAGE2, env=replace(_CAGE2.env, red="bline:0.5,meander:0.5")),
+    ),
+    "ppo-bline": ("CAGE-2 against B_line", replace(_CAGE2, env=replace(_CAGE2.env, red="bline"))),
+    "ppo-meander": ("CAGE-2 against Meander", replace(_CAGE2, env=replace(_CAGE2.env, red="meander"))),
+    "ppo-cartpole": ("CartPole-v1: any Gymnasium environment works, here in seconds", _CARTPOLE),
+}
+
+
+def preset(name: str) -> Experiment:
+    """Return a named experiment."""
+    return PRESETS[choose("preset", name, list(PRESETS))][1]

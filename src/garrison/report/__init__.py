@@ -1,0 +1,1 @@
+"""What happened in runs, as tables and pictures."""

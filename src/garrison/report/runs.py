@@ -1,0 +1,87 @@
+"""A run as arrays, read from its folder."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.errors import UserError
+from garrison.runs.folder import RunFolder
+
+Series = NDArray[np.float64]
+
+STAGE = "time_split/"
+REWARD = "rollout/ep_reward_mean"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The metrics and the summary of one run."""
+
+    name: str
+    path: Path
+    rows: list[dict[str, float]] = field(repr=False)
+    summary: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> "Run":
+        """Read a run's folder; a run that is still going has no summary yet."""
+        folder = RunFolder.open(path)
+        rows = folder.read_metrics()
+        if not rows:
+            raise UserError(f"the run in {path} has no metrics yet: it has not finished its first update.")
+        return cls(path.resolve().name, path, rows, folder.read_summary())
+
+    def series(self, name: str) -> tuple[Series, Series, Series]:
+        """Return steps, minutes and values of one metric, where it was written."""
+        rows = [row for row in self.rows if name in row]
+        keys = ("step", "time/elapsed_time", name)
+        steps, seconds, values = (np.array([row[key] for row in rows], np.float64) for key in keys)
+        return steps, seconds / 60.0, values
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """The share of each stage of the time, in the order of the loop."""
+        totals: dict[str, float] = {}
+        for row in self.rows:
+            for name, seconds in row.items():
+                if name.startswith(STAGE):
+                    totals[name[len(STAGE) :]] = totals.get(name[len(STAGE) :], 0.0) + seconds
+        whole = sum(totals.values()) or 1.0
+        return {stage: seconds / whole for stage, seconds in totals.items()}
+
+    @property
+    def steps(self) -> int:
+        """Environment steps so far."""
+        return int(self.rows[-1]["step"])
+
+    @property
+    def seconds(self) -> float:
+        """Wall time so far."""
+        return float(self.rows[-1]["time/elapsed_time"])
+
+    @property
+    def status(self) -> str:
+        """How it ended, or that it did not yet."""
+        return str(self.summary.get("status", "running or killed"))
+
+    @property
+    def total(self) -> tuple[float, float] | None:
+        """The official total and its confidence, if it was evaluated."""
+        evaluation = self.summary.get("evaluation")
+        return (evaluation["total"], evaluation["ci95"]) if evaluation else None
+
+
+def smooth(values: Series, window: int) -> Series:
+    """Return the mean of the `window` values around each place; fewer, but as many on both sides, near the ends.
+
+    >>> smooth(np.array([1.0, 3.0, 8.0]), 3).tolist()
+    [1.0, 4.0, 8.0]
+    """
+    places = np.arange(len(values))
+    reach = np.minimum(np.minimum(places, places[::-1]), window // 2)
+    sums = np.cumsum(np.concatenate(([0.0], values)))
+    result: Series = (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)
+    return result

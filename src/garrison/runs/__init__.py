@@ -1,0 +1,1 @@
+"""A run is a folder: its settings, metrics, checkpoints and summary. Writing, reading and checking it."""

@@ -1,0 +1,159 @@
+"""The run's folder: what is in it, making it, opening it.
+
+config.yaml           every setting, resolved
+versions.json         what it was made with: versions, machine, command
+metrics.jsonl         one line an update
+events.out.tfevents*  the same for TensorBoard
+checkpoint.garrison   the last state: evaluates and resumes
+best.garrison         the best of the evaluations during training, if there were any
+summary.json          how it ended and what it scored
+"""
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from garrison.errors import UserError
+from garrison.runs import checkpoint
+from garrison.runs.atomic import write_bytes, write_json
+from garrison.version import __version__
+
+FREE_BYTES = 50_000_000  # below this a run is not begun: a few checkpoints and the metrics must fit
+PACKAGES = ("torch", "numpy", "numba", "gymnasium")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Paths of one run, and what is read from and written to them."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved settings."""
+        return self.path / "config.yaml"
+
+    @property
+    def metrics(self) -> Path:
+        """One line of JSON an update."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def checkpoint(self) -> Path:
+        """The last state."""
+        return self.path / checkpoint.NAME
+
+    @property
+    def best(self) -> Path:
+        """The state that evaluated best during training."""
+        return self.path / "best.garrison"
+
+    @property
+    def summary(self) -> Path:
+        """How it ended."""
+        return self.path / "summary.json"
+
+    @classmethod
+    def create(cls, path: Path) -> "RunFolder":
+        """Make a new run's folder; fails where a run is, and where nothing can be written."""
+        folder = cls(path)
+        if folder.config.exists() or folder.checkpoint.exists():
+            raise UserError(
+                f"there is a run in {path}: continue it with --resume {path}, or choose another folder with --out."
+            )
+        folder._check_writable()
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> "RunFolder":
+        """Find an existing run."""
+        folder = cls(path)
+        if not folder.config.exists():
+            what = "is not a run's folder: it has no config.yaml" if path.exists() else "does not exist"
+            raise UserError(f"{path} {what}.")
+        return folder
+
+    def reopen(self) -> None:
+        """Make sure that an existing run can be continued here."""
+        if not self.checkpoint.exists():
+            raise UserError(f"the run in {self.path} has no checkpoint yet, so there is nothing to resume.")
+        self._check_writable()
+
+    def write_settings(self, config_yaml: str) -> None:
+        """Write the settings and what this part of the run is made with."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_bytes(self.config, [config_yaml.encode()])
+        write_json(self.path / "versions.json", versions())
+
+    def discard(self) -> None:
+        """Remove what a run has written before its first update, so that the folder can be used again."""
+        for path in (self.config, self.path / "versions.json", self.metrics, *self.path.glob("events.out.tfevents*")):
+            path.unlink(missing_ok=True)
+        if not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def read_metrics(self) -> list[dict[str, float]]:
+        """Return the lines of the metrics file; a last line cut short by a crash is left out."""
+        if not self.metrics.exists():
+            return []
+        rows = []
+        for line in self.metrics.read_text().splitlines():
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError:
+                break
+        return rows
+
+    def trim_metrics(self, step: int) -> None:
+        """Drop the lines after `step`: a resumed run writes them again."""
+        rows = [row for row in self.read_metrics() if row["step"] <= step]
+        write_bytes(self.metrics, [b"".join(json.dumps(row).encode() + b"\n" for row in rows)])
+
+    def read_summary(self) -> dict[str, Any]:
+        """Return the summary, empty before the run has ended."""
+        return dict(json.loads(self.summary.read_text())) if self.summary.exists() else {}
+
+    def _check_writable(self) -> None:
+        try:
+            made = not self.path.exists()
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_bytes(self.path / "probe", [b"probe"])
+            (self.path / "probe").unlink()
+            free = shutil.disk_usage(self.path).free
+            if made:  # the first file makes it again: settings that turn out to be wrong leave nothing behind
+                self.path.rmdir()
+        except OSError as error:
+            raise UserError(f"cannot write to {self.path}: {os.strerror(error.errno or 0)}.") from None
+        if free < FREE_BYTES:
+            raise UserError(f"only {free / 1e6:.0f} MB are free on the disk of {self.path}; a run needs 50 MB.")
+
+
+def versions() -> dict[str, Any]:
+    """Return what a result depends on besides its settings."""
+    found: dict[str, Any] = {"garrison": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+    found["system"] = f"{platform.system()} {platform.machine()}"
+    found["processor"] = _processor()
+    found["cores"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    found["command"] = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    return found
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()

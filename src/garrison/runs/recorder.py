@@ -1,0 +1,207 @@
+"""What a learner hands its progress to: writes metrics and checkpoints, and says when to stop."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO
+
+from garrison.runs import checkpoint
+from garrison.runs.folder import RunFolder
+
+# The learners' names on the left; on the right those that users' scripts and TensorBoard layouts already know.
+NAMES = {
+    "charts/steps_per_second": "time/fps",
+    "charts/episode_return": "rollout/ep_reward_mean",
+    "charts/episode_length": "rollout/ep_length_mean",
+    "charts/episodes": "rollout/episodes",
+    "charts/learning_rate": "train/learning_rate",
+    "charts/entropy_coef": "train/entropy_coef",
+    "charts/epochs": "train/epochs",
+    "losses/policy": "train/policy_loss",
+    "losses/value": "train/value_loss",
+    "losses/entropy": "train/entropy",
+    "losses/approx_kl": "train/approx_kl",
+    "losses/clip_fraction": "train/clip_fraction",
+    "losses/grad_norm": "train/grad_norm",
+    "losses/explained_variance": "train/explained_variance",
+}
+STAGE = "time_split/"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends and when it is saved."""
+
+    steps: int | None
+    """Stop after so many environment steps; None if the time decides."""
+    seconds: float | None
+    """Stop after so many seconds; None if the steps decide."""
+    checkpoint_every: float
+    """Seconds between checkpoints."""
+    evaluate_every: int = 0
+    """Steps between evaluations; 0 means none."""
+
+
+class Recorder:
+    """Writes a run's folder while it goes.
+
+    Args:
+        folder: where to.
+        limits: when to stop and to save.
+        about: what every checkpoint says besides the learner's state: the experiment and the policy's description.
+        interrupted: asked at every update.
+        show: gets each line of metrics, and the share of the run that is done.
+        warn: gets a sentence when something went wrong that does not stop the run.
+        evaluate: returns the total that a checkpoint's values score, and metrics to log.
+        seconds_before: how long earlier parts of a resumed run took.
+        first_step: the step at which this part begins.
+        tensorboard: whether to write TensorBoard events too.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        limits: Limits,
+        about: dict[str, Any],
+        interrupted: Callable[[], bool] = lambda: False,
+        show: Callable[[dict[str, float], float], None] = lambda row, share: None,
+        warn: Callable[[str], None] = lambda text: None,
+        evaluate: Callable[[dict[str, Any]], tuple[float, dict[str, float]]] | None = None,
+        seconds_before: float = 0.0,
+        first_step: int = 0,
+        tensorboard: bool = False,
+    ) -> None:
+        self.folder, self.limits, self.about = folder, limits, about
+        self._interrupted, self._show, self._warn, self._evaluate = interrupted, show, warn, evaluate
+        self.seconds_before = seconds_before
+        self._began = self._saved_at = monotonic()
+        self._evaluated_at = -1
+        self.first: dict[str, float] = {}
+        self.last: dict[str, float] = {}
+        self.best_return = -float("inf")
+        self.best_total = -float("inf")
+        self.saved_step: int | None = None
+        self.unsaved: str | None = None
+        self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
+        self._board = _summary_writer(folder.path, warn) if tensorboard else None
+        self.first_step = self._step = first_step
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, earlier parts included."""
+        return self.seconds_before + monotonic() - self._began
+
+    @property
+    def share(self) -> float:
+        """The share of the run that is done, 0 to 1."""
+        by_time = self.seconds / self.limits.seconds if self.limits.seconds else 0.0
+        by_steps = self._step / self.limits.steps if self.limits.steps else 0.0
+        return min(1.0, max(by_time, by_steps))
+
+    # --- what a learner calls: garrison.learn.RunLog
+
+    @property
+    def stop(self) -> bool:
+        """Whether to end after this update."""
+        return self._interrupted() or (self.limits.seconds is not None and self.seconds >= self.limits.seconds)
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        """Write the metrics of one update."""
+        self._step = step
+        row: dict[str, float] = {"step": step, "time/elapsed_time": round(self.seconds, 3)}
+        for name, value in metrics.items():
+            new = NAMES.get(name) or (STAGE + name[5:] if name.startswith("time/") else name)
+            row[new] = value
+        if memory := peak_memory_gb():
+            row["system/peak_memory_gb"] = memory
+        self.first = self.first or row
+        self.last = row
+        self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))
+        self._write(row)
+        self._show(row, self.share)
+
+    def due_checkpoint(self, step: int) -> bool:
+        """Say whether a checkpoint or an evaluation is due."""
+        return monotonic() - self._saved_at >= self.limits.checkpoint_every or self._due_evaluation(step)
+
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        """Put a new checkpoint in the place of the last one; if that fails, the last one stays and the run goes on."""
+        values = {**self.about, "seconds": self.seconds, "state": state}
+        self._saved_at = monotonic()
+        if self._save(self.folder.checkpoint, values):
+            self.saved_step = state["steps"]
+        if self._evaluate is not None and self._due_evaluation(state["steps"]):
+            self._evaluated_at = state["steps"]
+            total, metrics = self._evaluate(values)
+            self._write({"step": state["steps"], "time/elapsed_time": round(self.seconds, 3), **metrics})
+            if total > self.best_total and self._save(self.folder.best, values):
+                self.best_total = total
+
+    # ---
+
+    def close(self) -> None:
+        """Close the files."""
+        if self._file is not None:
+            self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+    def _due_evaluation(self, step: int) -> bool:
+        every = self.limits.evaluate_every
+        return bool(every) and self._evaluate is not None and step // every > max(self._evaluated_at, 0) // every
+
+    def _save(self, path: Path, values: dict[str, Any]) -> bool:
+        try:
+            checkpoint.save(path, values)
+        except OSError as error:
+            kept = "there is none yet" if self.saved_step is None else f"the one of step {self.saved_step:,} is kept"
+            self.unsaved = f"the checkpoint of step {values['state']['steps']:,} could not be written ({reason(error)})"
+            self._warn(f"{self.unsaved}; {kept}.")
+            return False
+        if path == self.folder.checkpoint:
+            self.unsaved = None
+        return True
+
+    def _write(self, row: dict[str, float]) -> None:
+        if self._file is not None:
+            try:
+                self._file.write(json.dumps(row).encode() + b"\n")
+            except OSError as error:
+                self._warn(f"metrics are no longer written ({reason(error)}); training goes on.")
+                self._file = None
+        if self._board is not None:
+            try:
+                for name, value in row.items():
+                    if name != "step":
+                        self._board.add_scalar(name, value, int(row["step"]))
+            except OSError as error:
+                self._warn(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
+                self._board = None
+
+
+def reason(error: OSError) -> str:
+    """Return the system's word for an error, such as `No space left on device`."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def peak_memory_gb() -> float | None:
+    """Return the most memory that this process has held, where the system tells."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9, 4)
+
+
+def _summary_writer(path: Path, warn: Callable[[str], None]) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        warn("TensorBoard is not installed, so no events are written: pip install 'garrison[train]'")
+        return None
+    return SummaryWriter(str(path))

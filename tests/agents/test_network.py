@@ -1,0 +1,106 @@
+"""The network agent: given 52 bits, it sees, remembers, forbids and plays as the batch it was trained in."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from garrison.agents import NetworkAgent
+from garrison.cage2 import VectorEnv
+from garrison.cage2.action_sets import ACTION_SETS
+from garrison.evaluate import evaluate
+from garrison.learn.config import PolicyConfig
+from garrison.learn.policy import Policy
+
+REDS = {"bline": 0.5, "meander": 0.5}
+
+
+def make_policy(envs: Any, recurrent: int = 0) -> Policy:
+    config = PolicyConfig(hidden=(24,), recurrent_size=recurrent)
+    policy = Policy(envs.single_observation_space, envs.single_action_space, config, seed=4)
+    policy.flat.copy_(0.5 * torch.randn(len(policy.flat), generator=torch.Generator().manual_seed(1)))
+    return policy
+
+
+@pytest.mark.parametrize("rules", ["head", "leaderboard"])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize(("observation", "actions"), [("bits", "all"), ("memory", "compact"), ("memory", "all")])
+def test_the_agent_plays_52_bits_as_the_policy_plays_its_own_batch(
+    observation: str, actions: str, masked: bool, rules: str
+) -> None:
+    common: dict[str, Any] = {"red": REDS, "rules": rules, "length": 23, "autoreset_mode": "SameStep"}
+    told = VectorEnv(48, observation=observation, actions=actions, **common)
+    bare = VectorEnv(48, **common)
+    policy = make_policy(told)
+    agent = NetworkAgent(policy, rules=rules, actions=actions, masked=masked)
+    agent.begin(48)
+    seen, _ = told.reset(seed=5)
+    bits, _ = bare.reset(seed=5)
+    random = np.random.default_rng(0)
+    taken = set()
+    for step in range(60):
+        logits = policy(torch.from_numpy(seen.astype(np.float32)))[0].detach().numpy().copy()
+        if masked:
+            logits[~told.action_masks()] = -np.inf
+        chosen = agent.act(bits)
+        assert np.array_equal(ACTION_SETS[actions][logits.argmax(axis=1)], chosen), step
+        if step % 3 == 2:  # a random network repeats itself, so now and then all do something else
+            chosen[:] = ACTION_SETS[actions][random.integers(len(ACTION_SETS[actions]), size=48)]
+        taken |= set(chosen.tolist())
+        seen, *_ = told.step(np.searchsorted(ACTION_SETS[actions], chosen))
+        bits, _, _, truncations, _ = bare.step(chosen)
+        agent.reset(truncations)
+    assert len(taken) > 50
+
+
+def test_the_memory_of_a_gru_is_kept_for_each_environment_and_forgotten_at_a_reset() -> None:
+    envs = VectorEnv(6, red="meander")
+    agent = NetworkAgent(make_policy(envs, recurrent=16))
+    random = np.random.default_rng(2)
+    shown = random.integers(2, size=(20, 6, 52)).astype(np.int8)
+    agent.begin(6)
+    together = np.array([agent.act(row) for row in shown])
+    for i in range(6):  # alone as in the batch
+        agent.begin(1)
+        assert [int(agent.act(row[i : i + 1])[0]) for row in shown] == together[:, i].tolist()
+    agent.begin(6)
+    for row in shown[:7]:
+        agent.act(row)
+    agent.reset(np.array([True, False, False, True, False, False]))
+    again = np.array([agent.act(row) for row in shown[7:]])
+    for i in (1, 2, 4, 5):
+        assert again[:, i].tolist() == together[7:, i].tolist()
+    for i in (0, 3):
+        agent.begin(1)
+        assert again[:, i].tolist() == [int(agent.act(row[i : i + 1])[0]) for row in shown[7:]]
+
+
+def test_sampling_follows_the_softmax_and_its_seed() -> None:
+    envs = VectorEnv(1)
+    policy = make_policy(envs)
+    agent = NetworkAgent(policy, sample=True)
+    bits = np.zeros((20_000, 52), np.int8)
+    agent.begin(len(bits), seed=1)
+    drawn = agent.act(bits).copy()
+    odds = torch.softmax(policy(torch.zeros(1, 52))[0], dim=1)[0].detach().numpy()
+    counts = np.bincount(drawn, minlength=145)
+    assert np.abs(counts / len(bits) - odds).max() < 5 * np.sqrt(odds.max() / len(bits))
+    agent.begin(len(bits), seed=1)
+    assert np.array_equal(agent.act(bits), drawn)
+    agent.begin(len(bits), seed=2)
+    assert not np.array_equal(agent.act(bits), drawn)
+
+
+def test_a_network_is_evaluated_the_same_twice() -> None:
+    agent = NetworkAgent(make_policy(VectorEnv(1)))
+    first, second = (evaluate(agent, episodes=20) for _ in range(2))
+    assert first == second
+
+
+def test_acting_leaves_torchs_threads_as_they_were() -> None:
+    before = torch.get_num_threads()
+    agent = NetworkAgent(make_policy(VectorEnv(1)))
+    agent.begin(3)
+    agent.act(np.zeros((3, 52), np.int8))
+    assert torch.get_num_threads() == before

@@ -1,0 +1,159 @@
+"""Tables and pictures of runs: the numbers are the run's, and every picture is drawn."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from garrison import cli
+from garrison.errors import UserError
+from garrison.report.plot import action_mix, learning_curve, losses, time_split
+from garrison.report.runs import Run, smooth
+
+
+def write_run(path: Path, updates: int = 6, slope: float = 10.0, ended: bool = True) -> Path:
+    """Write a run's folder with numbers that are known."""
+    path.mkdir(parents=True)
+    (path / "config.yaml").write_text("{}\n")
+    rows: list[dict[str, float]] = []
+    for k in range(1, updates + 1):
+        rows.append(
+            {
+                "step": 1000 * k,
+                "time/elapsed_time": 2.0 * k,
+                "time/fps": 500.0,
+                "rollout/ep_reward_mean": -700.0 + slope * k,
+                "train/policy_loss": -0.01 / k,
+                "train/value_loss": 5.0 / k,
+                "train/entropy": 5.0 - 0.1 * k,
+                "train/approx_kl": 0.01,
+                "train/clip_fraction": 0.1,
+                "train/explained_variance": 0.5,
+                "time_split/act": 0.5,
+                "time_split/learn": 1.5,
+                "system/peak_memory_gb": 0.4,
+            }
+        )
+        if k % 3 == 0:
+            rows.append({"step": 1000 * k, "time/elapsed_time": 2.0 * k, "evaluation/total": -900.0 + k})
+    (path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if ended:
+        mix = {"bline": {"Sleep": 0.25, "Restore User1": 0.75}, "meander": {"Monitor": 1.0}, "sleep": {"Sleep": 1.0}}
+        summary = {
+            "status": "finished",
+            "training_mode": "ppo",
+            "env": "garrison/CAGE2-v0",
+            "total_envs": 16,
+            "seed": 3,
+            "task": {"backend": "auto", "red_odds": {"bline": 1.0}, "rules": "head", "length": 100},
+            "evaluation": {"total": -123.4, "ci95": 1.5, "rules": "head"},
+            "action_mix": mix,
+        }
+        (path / "summary.json").write_text(json.dumps(summary))
+    return path
+
+
+def texts(figure: Any) -> str:
+    from matplotlib.text import Text
+
+    return "\n".join(text.get_text() for text in figure.findobj(Text))
+
+
+def test_plot_draws_every_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_run(tmp_path / "run")
+    assert cli.main(["plot", str(run)]) == 0
+    printed = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert [path.name for path in printed] == ["learning_curve.png", "losses.png", "time_split.png", "action_mix.png"]
+    for path in printed:
+        assert path.read_bytes()[:4] == b"\x89PNG"
+        assert path.stat().st_size > 5000
+
+
+def test_the_curve_has_the_runs_points_its_total_and_known_scores(tmp_path: Path) -> None:
+    figure = learning_curve(Run.read(write_run(tmp_path / "run")), window=1)
+    above, below = figure.axes
+    assert above.get_lines()[0].get_xdata().tolist() == [1000.0 * k for k in range(1, 7)]
+    assert above.get_lines()[0].get_ydata().tolist() == [-700.0 + 10 * k for k in range(1, 7)]
+    assert below.get_lines()[0].get_ydata().tolist() == [-897.0, -894.0]
+    assert "official total -123.40 ± 1.50" in texts(figure)
+    assert "random\n-726.9" in texts(figure)
+    assert "the winner\n-13.8" in texts(figure)
+    assert "the winner\n-54.6" in texts(figure)
+
+
+def test_time_split_and_losses_and_actions_say_their_numbers(tmp_path: Path) -> None:
+    run = Run.read(write_run(tmp_path / "run"))
+    assert run.stages == {"act": 0.25, "learn": 0.75}
+    assert "learn 75 %" in texts(time_split(run))
+    assert "explained variance" in texts(losses(run, 3))
+    figure = action_mix("run", run.summary["action_mix"])
+    assert "Restore User1" in texts(figure)
+    widths = [bar.get_width() for bar in figure.axes[0].patches]
+    assert {75.0, 25.0, 100.0} <= set(widths)
+
+
+def test_compare_prints_a_column_a_run_and_writes_both_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = write_run(tmp_path / "first"), write_run(tmp_path / "second", updates=4, ended=False)
+    out = tmp_path / "out"
+    assert cli.main(["compare", str(first), str(second), "--out", str(out)]) == 0
+    lines = {line[:24].strip(): line[24:].split() for line in capsys.readouterr().out.splitlines()}
+    assert lines["run"] == ["first", "second"]
+    assert lines["steps"] == ["6,000", "4,000"]
+    assert lines["seconds"] == ["12.00", "8.00"]
+    assert lines["last return"] == ["-640.00", "-660.00"]
+    assert lines["official total"] == ["-123.40", "-"]
+    assert lines["time in learn, %"] == ["75.00", "75.00"]
+    assert (out / "comparison.png").stat().st_size > 20_000
+    assert [row["run"] for row in json.loads((out / "comparison.json").read_text())] == ["first", "second"]
+
+
+def test_compare_as_json_prints_only_that(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_run(tmp_path / "run")
+    assert cli.main(["compare", str(run), "--json", "--no-plots", "--out", str(tmp_path / "out")]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["steps/s"] == 500.0
+    assert not (tmp_path / "out" / "comparison.png").exists()
+
+
+def test_runs_of_the_same_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [str(write_run(tmp_path / part / "run")) for part in ("a", "b")]
+    assert cli.main(["compare", *runs, "--json", "--no-plots", "--out", str(tmp_path / "out")]) == 0
+    assert [row["run"] for row in json.loads(capsys.readouterr().out)] == runs
+
+
+def test_a_line_that_a_crash_cut_short_is_left_out(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run")
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 7000, "time/el')
+    assert Run.read(run).steps == 6000
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plot", str(tmp_path)]) == 2
+    assert "is not a run's folder" in capsys.readouterr().err
+    assert cli.main(["compare", str(tmp_path / "none")]) == 2
+    assert "does not exist" in capsys.readouterr().err
+    (tmp_path / "config.yaml").write_text("")
+    with pytest.raises(UserError, match="no metrics yet"):
+        Run.read(tmp_path)
+
+
+def test_missing_matplotlib_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path / "run")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for command in (["plot", str(run)], ["compare", str(run), "--out", str(tmp_path)]):
+        assert cli.main(command) == 2
+        assert "Matplotlib is not installed: pip install 'garrison[report]'" in capsys.readouterr().err
+    assert cli.main(["compare", str(run), "--no-plots", "--out", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 100])
+def test_smoothing_keeps_straight_lines_and_lengths(window: int) -> None:
+    line = np.linspace(3.0, -4.0, 17)
+    assert smooth(line, window) == pytest.approx(line)
