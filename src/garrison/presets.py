@@ -40,6 +40,19 @@ _CARTPOLE = Experiment(
     ),
 )
 
+_RECORD = replace(
+    _CAGE2,
+    run=RunConfig(evaluate_every=5_000_000),
+    ppo=replace(
+        _CAGE2.ppo,
+        steps=30_000_000,
+        minibatches=16,
+        learning_rate=1e-3,
+        entropy_coef=0.01,
+        entropy_coef_final=0.0005,
+    ),
+)
+
 PRESETS: dict[str, tuple[str, Experiment]] = {
     "ppo-mixed": (
         "CAGE-2 against B_line and Meander in equal shares; the default",
@@ -47,6 +60,14 @@ PRESETS: dict[str, tuple[str, Experiment]] = {
     ),
     "ppo-bline": ("CAGE-2 against B_line", replace(_CAGE2, env=replace(_CAGE2.env, red="bline"))),
     "ppo-meander": ("CAGE-2 against Meander", replace(_CAGE2, env=replace(_CAGE2.env, red="meander"))),
+    "record": (
+        "the record under the leaderboard's rules: more steps, smaller minibatches",
+        replace(_RECORD, env=replace(_RECORD.env, red="bline:0.5,meander:0.5")),
+    ),
+    "record-head": (
+        "the record under CybORG's present rules",
+        replace(_RECORD, env=replace(_RECORD.env, red="bline:0.5,meander:0.5", rules="head")),
+    ),
     "ppo-cartpole": ("CartPole-v1: any Gymnasium environment works, here in seconds", _CARTPOLE),
 }
 

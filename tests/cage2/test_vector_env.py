@@ -118,6 +118,7 @@ def _assert_same_infos(a: dict[str, Any], b: dict[str, Any]) -> None:
                 np.testing.assert_array_equal(x, y)
         else:
             np.testing.assert_array_equal(a[key], b[key])
+            assert a[key].dtype == b[key].dtype, key
 
 
 def test_infos_carry_return_and_length_at_the_end_only() -> None:

@@ -234,7 +234,7 @@ def test_a_stuck_environment_runs_into_the_timeout_that_names_it(backend: str, f
     envs.reset(seed=0)
     envs.step(GO)
     begun = time.monotonic()
-    message = rf"environment 2 \(worker 1, process {pids[1]}\) has not returned within timeout=0.4"
+    message = rf"environment 2 \(worker 1, process {pids[1]}\) has not returned within 0.4 s"
     with pytest.raises(EnvTimeout, match=message):
         envs.step(FAULT)
     assert time.monotonic() - begun < 2.0

@@ -73,6 +73,13 @@ def test_it_is_cyborg_as_the_challenge_ran_it(red: str) -> None:
 
 
 @needs_cyborg
+def test_gymnasiums_own_check_passes() -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(gymnasium.make("garrison/CybORG-v0", length=10).unwrapped, skip_render_check=True)
+
+
+@needs_cyborg
 def test_same_spaces_and_extras_as_ours() -> None:
     theirs: Any = garrison.vector.make("garrison/CybORG-v0", 2, "serial", extras=["access", "access_oldest"])
     ours: Any = garrison.vector.make("garrison/CAGE2-v0", 2, "native", extras=["access", "access_oldest"])

@@ -357,7 +357,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         episode = {
             "r": np.where(mask, self._envs["last_total"], 0.0),
             "_r": mask,
-            "l": np.where(mask, self._envs["last_length"], 0),
+            "l": np.where(mask, self._envs["last_length"], 0).astype(np.int64),
             "_l": mask,
         }
         infos: dict[str, Any] = {"episode": episode, "_episode": mask}

@@ -26,6 +26,8 @@ from garrison.vector.worker import Lines, Task, work
 
 DIED = b"died"
 """The opcode that `collect` yields for a worker that is no more."""
+MAKING_SECONDS = 60.0
+"""How long a worker may take to start and make its environments, whatever the timeout of a step."""
 GRACE_SECONDS = 2.0
 """How long workers may take to close their environments before they are killed."""
 
@@ -69,6 +71,7 @@ class Crew:
         self._positions = [0] * setup.workers
         self._since = [0.0] * setup.workers
         self._next_look = 0.0
+        self._making: set[int] = set()  # workers that have not yet made their environments
         self._plan: tuple[Plan, bool] | None = None
         self._closed = False
         try:
@@ -175,6 +178,7 @@ class Crew:
         self.members[w] = self._start(w)
         self._expect(w, time.monotonic())
         self.wait_for(w, "again, right after its restart")
+        self._making.discard(w)
         assert self._plan is not None
         for name, arguments in (("attach", self._plan), ("revive", (seeds,))):
             self.command(w, name, arguments)
@@ -182,35 +186,36 @@ class Crew:
 
     def wait_for(self, w: int, when: str) -> Any:
         """Wait for the reply of one worker, leaving what others say in their pipes; a death here is an error."""
+        opcode, payload = self._message(w, when)
+        if opcode == channel.FAILED:
+            pickle.loads(payload).raise_()
+        return pickle.loads(payload) if payload else None
+
+    def flush(self, w: int) -> None:
+        """Throw away what a worker still says about earlier requests, up to its answer to this one."""
+        self.command(w, "nothing", ())
+        while self._message(w, "after a failure")[0] != channel.DONE:
+            pass
+
+    def _message(self, w: int, when: str) -> tuple[bytes, bytes]:
         poll = select.poll()
         for descriptor in (self.members[w].replies.fileno(), self.members[w].death):
             poll.register(descriptor, select.POLLIN)
         while True:
             if poll.poll(self._patience()):
-                message = self._receive(w)
-                if message is None:
-                    self.give_up(w, when)
-                elif message[0] == channel.FAILED:
-                    pickle.loads(message[1]).raise_()
-                else:
-                    return pickle.loads(message[1]) if message[1] else None
+                message = self._receive(w) if self._unread(w) else None
+                if message is not None:
+                    return message
+                self.give_up(w, when)
             elif self._setup.timeout is not None:
                 self._look_for_stuck({w})
-
-    def flush(self, w: int) -> None:
-        """Throw away what a worker still says about earlier requests, up to its answer to this one."""
-        self.command(w, "nothing", ())
-        with suppress(EOFError):
-            while channel.receive(self.members[w].replies)[0] != channel.DONE:
-                pass
-        self._pending.discard(w)
 
     def give_up(self, w: int, when: str) -> None:
         """Close everything and raise WorkerDied."""
         how = f"{self._epitaph(w)} {when}".strip()
         self.close(grace=0.0)
-        hint = "on_worker_death='restart' would go on with its environments reset and marked truncated"
-        raise WorkerDied(f"{how}. The vector environment is closed; {hint}.")
+        hint = "; on_worker_death='restart' would go on with its environments reset and marked truncated"
+        raise WorkerDied(f"{how}. The vector environment is closed{'' if self._setup.restart else hint}.")
 
     def close(self, grace: float = GRACE_SECONDS) -> None:
         """End every worker: ask, wait a moment, kill. Safe to call twice, and a no-op in forked copies."""
@@ -249,6 +254,7 @@ class Crew:
         # Closed here at once: a worker's end must be the only one, so that its pipe breaks when it dies.
         for line in (commands_in, replies_out, lifeline_in):
             line.close()
+        self._making.add(number)
         death, owned = _death_of(process)
         self._roles[replies_in.fileno()] = (number, False)
         self._roles[death] = (number, True)
@@ -268,6 +274,7 @@ class Crew:
             if opcode == channel.FAILED:
                 pickle.loads(payload).raise_()
             cards[w] = pickle.loads(payload)
+            self._making.discard(w)
         for w in range(1, len(cards)):
             cards[0].check(cards[w], self.sections[w].start)
         return cards[0]
@@ -302,21 +309,26 @@ class Crew:
             return
         self._next_look = now + timeout / 8
         for w in waiting:
-            if self._plan is not None and (position := int(self.block.positions[w])) != self._positions[w]:
-                self._positions[w] = position
-                self._since[w] = now
-            elif now - self._since[w] > (timeout if self._plan else timeout * len(self.sections[w])):
-                raise EnvTimeout(self._blame(w, timeout))
+            if w in self._making:
+                allowed = max(MAKING_SECONDS, timeout * len(self.sections[w]))
+            else:
+                allowed = timeout
+                position = int(self.block.positions[w])
+                if position != self._positions[w]:
+                    self._positions[w] = position
+                    self._since[w] = now
+            if now - self._since[w] > allowed:
+                raise EnvTimeout(self._blame(w, allowed))
 
     def _blame(self, w: int, timeout: float) -> str:
-        if self._plan is None:
+        if w in self._making:
             what = f"worker {w} has not made {span(self.sections[w])}"
         else:
             i = int(self.block.positions[w]) & ((1 << POSITION_BITS) - 1)
             what = f"environment {i} (worker {w}, process {self.members[w].process.pid}) has not returned"
         self.close(grace=0.0)
         hint = "the vector environment is closed. Raise timeout= if it is only slow."
-        return f"{what} within timeout={timeout:g} s per environment; {hint}"
+        return f"{what} within {timeout:g} s; {hint}"
 
     def _epitaph(self, w: int) -> str:
         process = self.members[w].process

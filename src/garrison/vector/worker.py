@@ -100,6 +100,7 @@ class Worker:
     def __init__(self, task: Task, lines: Lines) -> None:
         self._task = task
         self._lines = lines
+        self._held: list[tuple[bytes, bytes]] = []  # a message that came while environments were in flight
         makers = pickle.loads(task.makers) if isinstance(task.makers, bytes) else task.makers
         self._envs = []
         for i, maker in enumerate(makers, start=task.first):
@@ -133,7 +134,7 @@ class Worker:
     def obey(self) -> None:
         """Carry out messages until EXIT; raises EOFError or BrokenPipeError when the caller is gone."""
         while True:
-            opcode, payload = channel.receive(self._lines.commands)
+            opcode, payload = self._held.pop() if self._held else channel.receive(self._lines.commands)
             if opcode == channel.EXIT:
                 return
             try:
@@ -174,12 +175,15 @@ class Worker:
             self._busy[0] += seconds
             self._group = max(1, min(2 * self._group, int(REPORT_SECONDS * len(chunk) / seconds)))
             self._report(chunk, entries)
-            # More may have been asked for meanwhile; while environments are in flight it can only be SOME or EXIT.
-            while queue and select.select([commands], [], [], 0)[0]:
+            # More may have been asked for meanwhile; anything but more steps has to wait for these.
+            while queue and not self._held and select.select([commands], [], [], 0)[0]:
                 opcode, payload = channel.receive(self._lines.commands)
                 if opcode == channel.EXIT:
                     raise EOFError
-                queue += np.frombuffer(payload, np.int32).tolist()
+                if opcode == channel.SOME:
+                    queue += np.frombuffer(payload, np.int32).tolist()
+                else:
+                    self._held.append((opcode, payload))
 
     def _report(self, chunk: list[int], entries: Entries) -> None:
         numbers = np.array(chunk, np.int32).tobytes()

@@ -1,0 +1,131 @@
+"""`garrison bench record`: train the record presets from scratch, several seeds, and note when each rank is passed."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from garrison import leaderboard
+from garrison.bench import machine
+
+PRESETS = ("record", "record-head")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Train the record presets from scratch and follow their official total over time."""
+
+    presets: tuple[str, ...] = PRESETS
+    """Which presets."""
+    seeds: int = 3
+    """Runs of each preset, with the seeds 0, 1, ..."""
+    every: int = 1_000_000
+    """Steps between evaluations during training (100 episodes a cell)."""
+    steps: int = 0
+    """Steps of each run; 0 leaves the preset's own number."""
+    out: Path = Path("benchmarks")
+    """Folder for `record.json` and `record.png`."""
+    keep: Path | None = None
+    """Where to keep the run folders; by default they are deleted."""
+
+
+def train(preset: str, seed: int, options: Options, folder: Path) -> dict[str, Any]:
+    """Train in a fresh process, as a user would, and return the curve and the final score."""
+    out = folder / f"{preset}-{seed}"
+    command = ["train", preset, "--seed", str(seed), "--out", str(out), "--evaluate-every", str(options.every)]
+    if options.steps:
+        command += ["--steps", str(options.steps)]
+    subprocess.run([sys.executable, "-m", "garrison", *command], check=True)
+    rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    curve = [
+        {"step": row["step"], "seconds": row["time/elapsed_time"], "total": round(row["evaluation/total"], 2)}
+        for row in rows
+        if "evaluation/total" in row
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    return {
+        "preset": preset,
+        "seed": seed,
+        "command": "garrison " + " ".join([*command[:4], *command[6:]]),
+        "seconds": rows[-1]["time/elapsed_time"],
+        "steps": rows[-1]["step"],
+        "curve": curve,
+        "evaluation": summary["evaluation"],
+        "action_mix": summary["action_mix"],
+    }
+
+
+def passed(curve: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Return the seconds after which the curve first stood above each row of the leaderboard, and stayed there."""
+    times: dict[str, float | None] = {}
+    for row in leaderboard.leaderboard():
+        below = [k for k, point in enumerate(curve) if point["total"] <= row.total]
+        first = below[-1] + 1 if below else 0
+        times[str(row.rank)] = curve[first]["seconds"] if first < len(curve) else None
+    return times
+
+
+def draw(runs: list[dict[str, Any]], path: Path) -> None:
+    """Draw the official total against wall time and steps."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 4.4), layout="constrained", dpi=120)
+    axes = figure.subplots(1, 2, sharey=True)
+    colours = {"record": "#0072b2", "record-head": "#d55e00"}
+    for axis, (key, label, scale) in zip(
+        axes, (("seconds", "wall time, minutes", 60.0), ("step", "environment steps, millions", 1e6)), strict=True
+    ):
+        for preset in dict.fromkeys(run["preset"] for run in runs):
+            for k, run in enumerate(r for r in runs if r["preset"] == preset):
+                points = [p for p in run["curve"] if p["total"] > -200]
+                axis.plot(
+                    [p[key] / scale for p in points],
+                    [p["total"] for p in points],
+                    color=colours.get(preset, "#5b5b5b"),
+                    alpha=0.85,
+                    linewidth=1.3,
+                    label=preset if k == 0 else None,
+                )
+        axis.axhline(-54.57, color="#333333", linewidth=1, linestyle="--")
+        axis.text(0.99, -54.2, "winner of the challenge, -54.57", ha="right", va="bottom", transform=_mixed(axis))
+        axis.set_xlabel(label)
+        axis.set_ylim(-120, -40)
+        axis.grid(True, color="#dddddd", linewidth=0.6)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("official total (nine cells)")
+    axes[0].legend(loc="lower right", frameon=False)
+    figure.savefig(path)
+
+
+def _mixed(axis: Any) -> Any:
+    """Place text by the axis' width and the data's height."""
+    return axis.get_yaxis_transform()
+
+
+def main(arguments: list[str]) -> int:
+    """Run the bench."""
+    import tyro
+
+    from garrison.runs.extras import require_matplotlib
+
+    options = tyro.cli(Options, args=arguments, prog="garrison bench record")
+    require_matplotlib()
+    facts = machine.facts()
+    runs: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep or Path(scratch)
+        for preset in options.presets:
+            for seed in range(options.seeds):
+                run = train(preset, seed, options, folder)
+                run["passed"] = passed(run["curve"])
+                runs.append(run)
+                total = run["evaluation"]
+                print(f"{preset}, seed {seed}: {total['total']:.2f} ± {total['ci95']:.2f} after {run['seconds']:.0f} s")
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "record.json").write_text(json.dumps({"machine": facts, "runs": runs}, indent=1) + "\n")
+    draw(runs, options.out / "record.png")
+    print(f"wrote {options.out / 'record.json'} and {options.out / 'record.png'}")
+    return 0
