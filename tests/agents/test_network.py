@@ -7,11 +7,14 @@ import pytest
 import torch
 
 from garrison.agents import NetworkAgent
+from garrison.agents.forward import PlainNetwork, TorchNetwork
 from garrison.cage2 import VectorEnv
 from garrison.cage2.action_sets import ACTION_SETS
+from garrison.errors import UserError
 from garrison.evaluate import evaluate
 from garrison.learn.config import PolicyConfig
 from garrison.learn.policy import Policy
+from garrison.runs.networks import describe_policy
 
 REDS = {"bline": 0.5, "meander": 0.5}
 
@@ -33,7 +36,7 @@ def test_the_agent_plays_52_bits_as_the_policy_plays_its_own_batch(
     told = VectorEnv(48, observation=observation, actions=actions, **common)
     bare = VectorEnv(48, **common)
     policy = make_policy(told)
-    agent = NetworkAgent(policy, rules=rules, actions=actions, masked=masked)
+    agent = NetworkAgent(TorchNetwork(policy), rules=rules, actions=actions, masked=masked)
     agent.begin(48)
     seen, _ = told.reset(seed=5)
     bits, _ = bare.reset(seed=5)
@@ -56,7 +59,7 @@ def test_the_agent_plays_52_bits_as_the_policy_plays_its_own_batch(
 
 def test_the_memory_of_a_gru_is_kept_for_each_environment_and_forgotten_at_a_reset() -> None:
     envs = VectorEnv(6, red="meander")
-    agent = NetworkAgent(make_policy(envs, recurrent=16))
+    agent = NetworkAgent(TorchNetwork(make_policy(envs, recurrent=16)))
     random = np.random.default_rng(2)
     shown = random.integers(2, size=(20, 6, 52)).astype(np.int8)
     agent.begin(6)
@@ -79,7 +82,7 @@ def test_the_memory_of_a_gru_is_kept_for_each_environment_and_forgotten_at_a_res
 def test_sampling_follows_the_softmax_and_its_seed() -> None:
     envs = VectorEnv(1)
     policy = make_policy(envs)
-    agent = NetworkAgent(policy, sample=True)
+    agent = NetworkAgent(TorchNetwork(policy), sample=True)
     bits = np.zeros((20_000, 52), np.int8)
     agent.begin(len(bits), seed=1)
     drawn = agent.act(bits).copy()
@@ -93,14 +96,40 @@ def test_sampling_follows_the_softmax_and_its_seed() -> None:
 
 
 def test_a_network_is_evaluated_the_same_twice() -> None:
-    agent = NetworkAgent(make_policy(VectorEnv(1)))
+    agent = NetworkAgent(TorchNetwork(make_policy(VectorEnv(1))))
     first, second = (evaluate(agent, episodes=20) for _ in range(2))
     assert first == second
 
 
 def test_acting_leaves_torchs_threads_as_they_were() -> None:
     before = torch.get_num_threads()
-    agent = NetworkAgent(make_policy(VectorEnv(1)))
+    agent = NetworkAgent(TorchNetwork(make_policy(VectorEnv(1))))
     agent.begin(3)
     agent.act(np.zeros((3, 52), np.int8))
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("trunk", ["separate", "shared"])
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("hidden", [(8,), (24, 16), (16, 16, 8)])
+def test_numpy_computes_what_torch_computes(hidden: tuple[int, ...], activation: str, trunk: str) -> None:
+    envs = VectorEnv(1, observation="memory", actions="compact")
+    config = PolicyConfig(hidden=hidden, activation=activation, trunk=trunk)
+    policy = Policy(envs.single_observation_space, envs.single_action_space, config)
+    policy.flat.copy_(0.5 * torch.randn(len(policy.flat), generator=torch.Generator().manual_seed(1)))
+    plain = PlainNetwork(
+        describe_policy(config, envs.single_observation_space, envs.single_action_space), policy.flat.numpy()
+    )
+    rows = np.random.default_rng(0).integers(0, 2, (50, plain.size)).astype(np.int8)
+    starts = np.zeros(50, np.bool_)
+    torch_network = TorchNetwork(policy)
+    torch_network.begin(50)
+    np.testing.assert_allclose(plain.logits(rows, starts), torch_network.logits(rows, starts), rtol=1e-4, atol=1e-4)
+
+
+def test_a_wrong_number_of_weights_is_named() -> None:
+    envs = VectorEnv(1)
+    description = describe_policy(PolicyConfig(), envs.single_observation_space, envs.single_action_space)
+    for count in (10, 30_000):
+        with pytest.raises(UserError, match=f"holds {count} weights"):
+            PlainNetwork(description, np.zeros(count, np.float32))

@@ -32,15 +32,20 @@ class Scripted:
         self.t = 0
         self.resets = 0
 
-    def reset(self) -> None:
+    def begin(self, num_envs: int, seed: int = 0) -> None:
+        assert num_envs == 1
+        self.reset(np.ones(1, bool))
+
+    def reset(self, mask: Any) -> None:
+        assert mask.tolist() == [True]
         self.t = 0
         self.resets += 1
 
-    def act(self, observation: Any) -> int:
-        assert observation.shape == (52,)
-        assert observation.dtype == np.int8
+    def act(self, observations: Any) -> Any:
+        assert observations.shape == (1, 52)
+        assert observations.dtype == np.int8
         self.t += 1
-        return (0, 133, 139)[self.t % 3]
+        return np.array([(0, 133, 139)[self.t % 3]])
 
 
 def episode(env: Any, seed: int, actions: Any) -> list[Any]:

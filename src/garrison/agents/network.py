@@ -1,11 +1,12 @@
-"""The defender in a checkpoint: a policy, its memory for each environment, and the masks it was trained with."""
+"""The defender in a checkpoint: a network, its memory for each environment, and the masks it was trained with."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.agents.forward import Network, network_of
 from garrison.agents.protocol import Choices, Flags
 from garrison.cage2.action_sets import ACTION_SETS
 from garrison.cage2.layout import MEMORY
@@ -15,24 +16,18 @@ from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
 from garrison.jit import records
 from garrison.runs import checkpoint
-from garrison.runs.extras import require_torch
-
-if TYPE_CHECKING:
-    import torch
-
-    from garrison.learn.policy import Policy
 
 CAGE2 = "garrison/CAGE2-v0"
 
 
 class NetworkAgent:
-    """Takes the likeliest action of a policy, or draws one.
+    """Takes the likeliest action of a network, or draws one.
 
-    It is given the challenge's 52 observations and returns the challenge's 145 actions; if the policy was trained on a
+    It is given the challenge's 52 observations and returns the challenge's 145 actions; if the network was trained on a
     memory, on fewer actions or with masks, the agent keeps the memory and translates.
 
     Args:
-        policy: the network.
+        network: what computes the logits.
         name: what results call it.
         rules: the rules that it was trained under, if known.
         encoder: which 52 observations it reads.
@@ -43,7 +38,7 @@ class NetworkAgent:
 
     def __init__(
         self,
-        policy: "Policy",
+        network: Network,
         name: str = "network",
         rules: str | None = None,
         encoder: str = "challenge",
@@ -51,22 +46,20 @@ class NetworkAgent:
         masked: bool = False,
         sample: bool = False,
     ) -> None:
-        self.policy, self.name, self.rules, self.encoder, self.sample = policy, name, rules, encoder, sample
+        self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
+        self._network = network
         self._action_ids = ACTION_SETS[actions]
         self._masked = masked
         self._scenario = records(load_scenario(None, rules or "head", encoder))
 
     @classmethod
-    def load(cls, path: Path, sample: bool = False) -> "NetworkAgent":
+    def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":
         """Read the defender of a run folder or a checkpoint."""
-        require_torch()
-        return cls.of(checkpoint.load(path), str(path), sample)
+        return cls.of(checkpoint.load(path), name or str(path), sample)
 
     @classmethod
     def of(cls, values: dict[str, Any], name: str, sample: bool = False) -> "NetworkAgent":
         """Build the defender of a checkpoint's values."""
-        from garrison.runs.networks import build_policy
-
         checkpoint.require(values, name)
         env = values["experiment"]["env"]
         if env["env"] != CAGE2:
@@ -74,7 +67,7 @@ class NetworkAgent:
 
         settings = values["experiment"][values["experiment"]["run"]["algorithm"]]
         return cls(
-            build_policy(values["policy"], values["state"]["weights"]),
+            network_of(values["policy"], values["state"]["weights"]),
             name=name,
             rules=env["rules"],
             encoder=env["encoder"],
@@ -85,18 +78,13 @@ class NetworkAgent:
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start with an empty memory for each environment."""
-        import torch
-
-        observations = self.policy.observations
         self._random = np.random.default_rng(seed)
+        self._network.begin(num_envs)
         self._starts = np.ones(num_envs, np.bool_)
-        self._state: torch.Tensor | None = self.policy.initial_state(num_envs) if self.policy.is_recurrent else None
         self._memories = np.zeros(num_envs, MEMORY)
         self._last = np.zeros(num_envs, np.int64)
-        self._rows = np.zeros((num_envs, observations.size), np.int8)
+        self._rows = np.zeros((num_envs, self._network.size), np.int8)
         self._masks = np.ones((num_envs, NUM_ACTIONS), np.bool_)
-        self._stored = np.zeros((num_envs, *observations.shape), observations.dtype)
-        self._inputs = np.zeros((num_envs, observations.size), np.float32)
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
@@ -104,13 +92,9 @@ class NetworkAgent:
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action a row."""
-        import torch
-
         memories = records(self._memories)
         recall_batch(memories, self._scenario, self._starts, self._last, observations, self._rows)
-        self.policy.observations.store(self._rows, self._stored)
-        self.policy.observations.inputs(self._stored, np.arange(len(self._stored)), self._inputs)
-        logits = self._logits(torch.from_numpy(self._inputs))
+        logits = self._network.logits(self._rows, self._starts)
         self._starts[:] = False
         if self._masked:
             allow_batch(memories, self._scenario, self._masks)
@@ -119,21 +103,3 @@ class NetworkAgent:
             logits += self._random.gumbel(size=logits.shape).astype(np.float32)
         self._last = self._action_ids[logits.argmax(axis=1)]
         return self._last
-
-    def _logits(self, inputs: "torch.Tensor") -> NDArray[np.float32]:
-        import torch
-
-        # One thread: products this small gain little from a second, and wait long for it on a busy machine.
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            with torch.inference_mode():
-                if self._state is None:
-                    outputs, _, _ = self.policy(inputs)
-                else:
-                    starts = torch.from_numpy(self._starts).unsqueeze(0)
-                    outputs, _, self._state = self.policy(inputs.unsqueeze(0), self._state, starts)
-                    outputs = outputs[0]
-        finally:
-            torch.set_num_threads(threads)
-        return np.array(outputs.numpy())

@@ -10,6 +10,7 @@ from typing import Any
 
 from garrison import leaderboard
 from garrison.bench import machine
+from garrison.runs import checkpoint
 
 PRESETS = ("record", "record-head")
 
@@ -30,6 +31,8 @@ class Options:
     """Folder for `record.json` and `record.png`."""
     keep: Path | None = None
     """Where to keep the run folders; by default they are deleted."""
+    ship: Path | None = None
+    """Folder for the best agent of each preset, without the learner's state: what the package ships."""
 
 
 def train(preset: str, seed: int, options: Options, folder: Path) -> dict[str, Any]:
@@ -56,6 +59,21 @@ def train(preset: str, seed: int, options: Options, folder: Path) -> dict[str, A
         "evaluation": summary["evaluation"],
         "action_mix": summary["action_mix"],
     }
+
+
+def ship(folder: Path, run: dict[str, Any], path: Path) -> None:
+    """Write the agent of a run folder with nothing but what it needs to play, and what made it."""
+    values = checkpoint.load(folder)
+    checkpoint.save(
+        path,
+        {
+            "experiment": values["experiment"],
+            "policy": values["policy"],
+            "state": {"weights": values["state"]["weights"], "steps": values["state"]["steps"]},
+            "made_by": run["command"],
+            "evaluation": {name: run["evaluation"][name] for name in ("rules", "episodes", "seed", "total", "ci95")},
+        },
+    )
 
 
 def passed(curve: list[dict[str, Any]]) -> dict[str, float | None]:
@@ -124,6 +142,10 @@ def main(arguments: list[str]) -> int:
                 runs.append(run)
                 total = run["evaluation"]
                 print(f"{preset}, seed {seed}: {total['total']:.2f} ± {total['ci95']:.2f} after {run['seconds']:.0f} s")
+        if options.ship is not None:
+            for preset in options.presets:
+                best = max((r for r in runs if r["preset"] == preset), key=lambda r: float(r["evaluation"]["total"]))
+                ship(folder / f"{preset}-{best['seed']}", best, options.ship / f"{preset}.garrison")
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "record.json").write_text(json.dumps({"machine": facts, "runs": runs}, indent=1) + "\n")
     draw(runs, options.out / "record.png")

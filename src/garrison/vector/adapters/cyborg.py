@@ -143,29 +143,32 @@ def check_rules(rules: str | None) -> str:
 
 
 class Agent(Protocol):
-    """What plays Blue in Garrison."""
+    """What plays Blue in Garrison (see `garrison.agents`): a batch, here of one."""
 
-    def reset(self) -> None:
-        """Begin a new episode."""
+    def begin(self, num_envs: int, seed: int = 0) -> None:
+        """Get ready for episodes that begin."""
 
-    def act(self, observation: NDArray[np.int8]) -> int:
-        """Choose one of the 145 actions for a (52,) observation."""
+    def reset(self, mask: NDArray[np.bool_]) -> None:
+        """Forget the environments where `mask` is set."""
+
+    def act(self, observations: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Choose one of the 145 actions for each row of (n, 52)."""
 
 
 class CyborgAgent:
     """A Garrison agent as CybORG's evaluation wants it: `get_action(observation, action_space)`, `end_episode()`."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, seed: int = 0) -> None:
         self._agent = agent
-        agent.reset()
+        agent.begin(1, seed)
 
     def get_action(self, observation: Any, action_space: Any) -> int:
         """Choose an action for the observation of `ChallengeWrapper`."""
-        return int(self._agent.act(np.asarray(observation, np.int8)))
+        return int(self._agent.act(np.asarray(observation, np.int8).reshape(1, -1))[0])
 
     def end_episode(self) -> None:
         """Let the agent forget the episode."""
-        self._agent.reset()
+        self._agent.reset(np.ones(1, np.bool_))
 
     def train(self, results: Any) -> None:
         """Learn nothing: training happens elsewhere."""
@@ -184,7 +187,7 @@ def evaluate(
     choose("red", red, list(REDS))
     random.seed(seed)
     _, wrapped = build(red, encoder)
-    player = CyborgAgent(agent)
+    player = CyborgAgent(agent, seed)
     totals = []
     observation = wrapped.reset()
     action_space = wrapped.get_action_space("Blue")
