@@ -31,9 +31,9 @@ def test_peers_and_products_advance() -> None:
         assert work.advance() > 0
 
 
-def test_python_environments_are_stepped_by_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train, "STEP_SECONDS", 0.0)
-    with train.garrison(TINY, 16, backend="serial") as work:
+@pytest.mark.parametrize("backend", ["serial", "shared"])
+def test_python_environments_are_stepped_by_workers(backend: str) -> None:
+    with train.garrison(TINY, 16, backend=backend) as work:
         assert work.advance() == 128
 
 

@@ -7,21 +7,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from time import perf_counter
 from typing import Any
-
-import gymnasium
-import numpy as np
-from gymnasium import spaces
 
 from garrison.bench.machine import cores
 from garrison.bench.measure import Configuration, Report, Work, measure, short
+from garrison.bench.synthetic import Synthetic, rounds_per_second
 
 _HERE, _PEERS = "garrison.bench.train", "garrison.bench.train_peers"
 EPOCHS = 4
 LARGE = {"num_envs": 1024, "rollout": 100, "minibatches": 8, "epochs": EPOCHS}  # what our presets do
 SMALL = {"num_envs": 64, "rollout": 64, "minibatches": 8, "epochs": EPOCHS}  # what peers do by default
-STEP_SECONDS = 0.001  # of the Python environment
+STEP_SECONDS = 0.001  # of the Python environment, on a quiet core
 
 
 @dataclass(frozen=True)
@@ -43,30 +39,6 @@ def native_envs(num_envs: int) -> Any:
     from garrison.cage2 import VectorEnv
 
     return VectorEnv(num_envs, red="bline", length=100, autoreset_mode="SameStep")
-
-
-class BusyEnv(gymnasium.Env[Any, Any]):
-    """Computes for a millisecond and shows random bits of CAGE-2's shape."""
-
-    observation_space = spaces.Box(0, 1, (52,), np.int8)
-    action_space = spaces.Discrete(145)
-
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        """Begin an episode."""
-        super().reset(seed=seed)
-        self._time = 0
-        return self._show(), {}
-
-    def step(self, action: Any) -> Any:
-        """Work, then show something."""
-        until = perf_counter() + STEP_SECONDS
-        while perf_counter() < until:
-            pass
-        self._time += 1
-        return self._show(), 0.0, False, self._time >= 100, {}
-
-    def _show(self) -> Any:
-        return self.np_random.integers(0, 2, 52, np.int8)
 
 
 class _Paced:
@@ -91,9 +63,14 @@ class _Paced:
 
 @contextmanager
 def garrison(
-    job: dict[str, int], hidden: int, compute: str = "auto", trunk: str = "separate", backend: str = "native"
+    job: dict[str, int],
+    hidden: int,
+    compute: str = "auto",
+    trunk: str = "separate",
+    backend: str = "native",
+    rounds: int = 0,
 ) -> Iterator[Work]:
-    """Our PPO, an update at a time; `backend` other than native steps the Python environment."""
+    """Our PPO, an update at a time; `backend` other than native steps a Python environment of `rounds` of work."""
     from garrison.learn import PolicyConfig, PPOConfig, train
     from garrison.learn.timing import STAGES
 
@@ -110,7 +87,7 @@ def garrison(
     else:
         from garrison import vector
 
-        envs = vector.make(BusyEnv, job["num_envs"], backend, autoreset_mode="same_step", workers=4)
+        envs = vector.make(Synthetic, job["num_envs"], backend, autoreset_mode="same_step", workers=4, rounds=rounds)
     paced = _Paced()
     times = dict.fromkeys(STAGES, 0.0)
     steps = 0
@@ -183,7 +160,12 @@ def configurations(quick: bool) -> list[Configuration]:
     rows.append(Configuration("CleanRL-style 64x64, minibatches of 512", f"{_PEERS}:cleanrl_style", small))
     if _is_installed("stable_baselines3"):
         rows.append(Configuration("Stable-Baselines3 64x64, minibatches of 512", f"{_PEERS}:sb3", small))
-    python = {"job": {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS}, "hidden": 64}
+    rounds = int(STEP_SECONDS * rounds_per_second())
+    python = {
+        "rounds": rounds,
+        "job": {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS},
+        "hidden": 64,
+    }
     rows.append(Configuration("Python, 32 in sequence", f"{_HERE}:garrison", python | {"backend": "serial"}))
     rows.append(Configuration("Python, 4 workers x 8", f"{_HERE}:garrison", python | {"backend": "shared"}))
     return rows
