@@ -13,6 +13,14 @@ from garrison.bench import machine
 from garrison.runs import checkpoint
 
 PRESETS = ("record", "record-head")
+# What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time.
+ABLATIONS: dict[str, list[str]] = {
+    "everything": [],
+    "145 actions": ["--actions", "all"],
+    "no memory": ["--observation", "bits"],
+    "no masks": ["--no-action-masks"],
+    "none of the three": ["--actions", "all", "--observation", "bits", "--no-action-masks"],
+}
 
 
 @dataclass(frozen=True)
@@ -29,16 +37,18 @@ class Options:
     """Steps of each run; 0 leaves the preset's own number."""
     out: Path = Path("benchmarks")
     """Folder for `record.json` and `record.png`."""
+    ablate: bool = False
+    """Instead train variants of each preset with parts taken away, and write `record-ablation.json`."""
     keep: Path | None = None
     """Where to keep the run folders; by default they are deleted."""
     ship: Path | None = None
     """Folder for the best agent of each preset, without the learner's state: what the package ships."""
 
 
-def train(preset: str, seed: int, options: Options, folder: Path) -> dict[str, Any]:
+def train(preset: str, seed: int, options: Options, folder: Path, flags: list[str]) -> dict[str, Any]:
     """Train in a fresh process, as a user would, and return the curve and the final score."""
-    out = folder / f"{preset}-{seed}"
-    command = ["train", preset, "--seed", str(seed), "--out", str(out), "--evaluate-every", str(options.every)]
+    out = folder / "-".join([preset, str(seed), *(flag.strip("-") for flag in flags)])
+    command = ["train", preset, "--seed", str(seed), "--out", str(out), "--evaluate-every", str(options.every), *flags]
     if options.steps:
         command += ["--steps", str(options.steps)]
     subprocess.run([sys.executable, "-m", "garrison", *command], check=True)
@@ -131,23 +141,29 @@ def main(arguments: list[str]) -> int:
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench record")
     require_matplotlib()
-    facts = machine.facts()
+    variants = ABLATIONS if options.ablate else {"": []}
     runs: list[dict[str, Any]] = []
+    facts = machine.facts()
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or Path(scratch)
         for preset in options.presets:
-            for seed in range(options.seeds):
-                run = train(preset, seed, options, folder)
-                run["passed"] = passed(run["curve"])
-                runs.append(run)
-                total = run["evaluation"]
-                print(f"{preset}, seed {seed}: {total['total']:.2f} ± {total['ci95']:.2f} after {run['seconds']:.0f} s")
-        if options.ship is not None:
-            for preset in options.presets:
+            for variant, flags in variants.items():
+                for seed in range(options.seeds):
+                    run = train(preset, seed, options, folder, flags)
+                    runs.append(run | {"variant": variant, "passed": passed(run["curve"])})
+                    total = run["evaluation"]
+                    name = f"{preset}, {variant}" if variant else preset
+                    print(
+                        f"{name}, seed {seed}: {total['total']:.2f} ± {total['ci95']:.2f} after {run['seconds']:.0f} s"
+                    )
+            if options.ship is not None:
                 best = max((r for r in runs if r["preset"] == preset), key=lambda r: float(r["evaluation"]["total"]))
                 ship(folder / f"{preset}-{best['seed']}", best, options.ship / f"{preset}.garrison")
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "record.json").write_text(json.dumps({"machine": facts, "runs": runs}, indent=1) + "\n")
-    draw(runs, options.out / "record.png")
-    print(f"wrote {options.out / 'record.json'} and {options.out / 'record.png'}")
+    file = options.out / ("record-ablation.json" if options.ablate else "record.json")
+    file.write_text(json.dumps({"machine": facts, "runs": runs}, indent=1) + "\n")
+    print(f"wrote {file}")
+    if not options.ablate:
+        draw(runs, options.out / "record.png")
+        print(f"wrote {options.out / 'record.png'}")
     return 0

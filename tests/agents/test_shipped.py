@@ -1,0 +1,45 @@
+"""The agents that come with the package score what is published, with nothing installed but the core."""
+
+import subprocess
+import sys
+
+import pytest
+
+from garrison.agents import load_agent
+from garrison.agents.load import SHIPPED
+from garrison.evaluate import evaluate
+from garrison.runs import checkpoint
+
+CHAMPION = -54.57  # the challenge's winner, leaderboard rules
+BEST_CLAIM = -58.0  # the best claim under head rules
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "mark"), [("record", CHAMPION), ("record-head", BEST_CLAIM)])
+def test_a_shipped_agent_scores_what_is_published_and_beats_every_published_one(name: str, mark: float) -> None:
+    published = checkpoint.load(SHIPPED[name])["evaluation"]
+    result = evaluate(load_agent(name), published["rules"], episodes=400, seed=7)
+    margin = 2 * (result.ci95**2 + published["ci95"] ** 2) ** 0.5  # about four standard errors of the difference
+    assert abs(result.total - published["total"]) < margin
+    assert result.total + result.ci95 > mark
+    assert published["total"] - published["ci95"] > mark
+
+
+@pytest.mark.parametrize("name", ["record", "record-head"])
+def test_a_shipped_file_is_small_and_says_what_made_it(name: str) -> None:
+    values = checkpoint.load(SHIPPED[name])
+    assert values["made_by"].startswith(f"garrison train {name} --seed ")
+    assert SHIPPED[name].stat().st_size < 250_000
+    assert set(values["state"]) == {"weights", "steps"}
+
+
+def test_playing_needs_no_torch() -> None:
+    code = """
+import sys
+sys.modules["torch"] = None
+from garrison.agents import load_agent
+from garrison.evaluate import evaluate
+print(evaluate(load_agent("record"), "leaderboard", episodes=5).total < 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
