@@ -35,8 +35,8 @@ def source(result: Result, name: str, command: str = "") -> str:
     machine, method = result["machine"], result["method"]
     return (
         f"`garrison bench {command or name}` on {machine['cores']} cores of an {machine['cpu']}, "
-        f"Python {machine['python']}; median of {method['repeats']} fresh processes, interleaved, ± half the interquartile range "
-        f"([benchmarks/{name}.json](benchmarks/{name}.json))."
+        f"Python {machine['python']}; median of {method['repeats']} fresh processes, interleaved, ± half the "
+        f"interquartile range ([benchmarks/{name}.json](benchmarks/{name}.json))."
     )
 
 
@@ -76,8 +76,8 @@ def train_table(folder: Path) -> str:
     parallel = ratios["Python environments: 4 workers x 8 over 32 in sequence"]
     text = (
         "End to end: acting, stepping and learning, four epochs; 1,024 environments x 100 steps unless said. "
-        f"The compiled trainer reaches {share:.0%} of what its matrix products alone would allow. On Python environments of 1 ms a "
-        f"step, PPO with 4 workers x 8 environments is {parallel:.2f} times as fast as with 32 in sequence. "
+        f"The compiled trainer reaches {share:.0%} of what its matrix products alone would allow. On Python "
+        f"environments of 1 ms a step, PPO with 4 workers x 8 environments is {parallel:.2f} times as fast as with 32 in sequence. "
     )
     return "\n".join([*lines, "", text + source(result, "train")])
 
