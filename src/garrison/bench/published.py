@@ -77,7 +77,7 @@ def train_table(folder: Path) -> str:
     text = (
         "End to end: acting, stepping and learning, four epochs; 1,024 environments x 100 steps unless said. "
         f"The compiled trainer reaches {share:.0%} of what its matrix products alone would allow. On Python "
-        f"environments of 1 ms a step, PPO with 4 workers x 8 environments is {parallel:.2f} times as fast as with 32 in sequence. "
+        f"environments of 1 ms a step, PPO with 4 workers x 8 is {parallel:.2f} times as fast as with 32 in sequence. "
     )
     return "\n".join([*lines, "", text + source(result, "train")])
 
