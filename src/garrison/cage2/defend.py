@@ -1,9 +1,13 @@
 """What Blue's actions do (SPEC §6)."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from garrison.cage2.layout import Record
 from garrison.cage2.names import (
     DECOY_BLOCK,
     FIRST_BLOCK,
+    NUM_ACTIONS,
     NUM_DECOYS,
     NUM_HOSTS,
     REMOVE_BLOCK,
@@ -60,6 +64,17 @@ def fits(sc: Record, ports: int, host: int, decoy: int) -> bool:
     """Say whether `decoy` can be placed on `host` while it listens on `ports`."""
     runs_here = sc.only_on[decoy] < 0 or sc.only_on[decoy] == sc.windows[host]
     return bool(runs_here and (ports & sc.checks[decoy]) == 0)
+
+
+@kernel
+def allow(sc: Record, ports: NDArray[np.int16], row: NDArray[np.bool_]) -> None:
+    """Write what Blue can know while its hosts listen on `ports`: False for refused decoys, and for Monitor."""
+    for a in range(NUM_ACTIONS):
+        row[a] = True
+    row[1] = False  # the automatic Monitor leaves nothing for Blue's own
+    for h in range(NUM_HOSTS):
+        for d in range(NUM_DECOYS):
+            row[FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = fits(sc, int(ports[h]), h, d)
 
 
 @kernel

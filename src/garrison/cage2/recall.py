@@ -7,9 +7,8 @@ observations and masks as the batch that it was trained in.
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.defend import fits
+from garrison.cage2.defend import allow
 from garrison.cage2.memory import forget, remember, write_memory
-from garrison.cage2.names import DECOY_BLOCK, FIRST_BLOCK, NUM_ACTIONS, NUM_DECOYS, NUM_HOSTS
 from garrison.cage2.observe import NUM_BITS
 from garrison.jit import kernel
 
@@ -46,11 +45,4 @@ def allow_batch(memories: Records, scenarios: Records, masks: NDArray[np.bool_])
     """Write (n, 145): False for Monitor, and where a decoy is known to be refused."""
     sc = scenarios[0]
     for i in range(len(memories)):
-        for a in range(NUM_ACTIONS):
-            masks[i, a] = True
-        masks[i, 1] = False
-        for h in range(NUM_HOSTS):
-            for d in range(NUM_DECOYS):
-                masks[i, FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = fits(
-                    sc, int(memories[i].own_ports[h]), h, d
-                )
+        allow(sc, memories[i].own_ports, masks[i])

@@ -7,18 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.attack import attack
-from garrison.cage2.defend import defend, fits
+from garrison.cage2.defend import allow, defend
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
 from garrison.cage2.memory import forget, remember, write_memory
 from garrison.cage2.names import (
-    DECOY_BLOCK,
     FIRST_BLOCK,
     NUM_ACTIONS,
     NUM_DECOYS,
     NUM_HOSTS,
     NUM_SUBNETS,
     REMOVE_BLOCK,
-    RESTORE_BLOCK,
     Activity,
     Belief,
     Red,
@@ -219,16 +217,11 @@ def mask_batch(envs: Records, scenarios: Records, by_truth: bool, masks: NDArray
     for i in range(len(envs)):
         env = envs[i]
         row = masks[i]
-        for a in range(NUM_ACTIONS):
-            row[a] = True
-        row[1] = False  # the automatic Monitor leaves nothing for Blue's own
-        for h in range(NUM_HOSTS):
-            for d in range(NUM_DECOYS):
-                row[FIRST_BLOCK + (DECOY_BLOCK + d) * NUM_HOSTS + h] = fits(sc, int(env.ports[h]), h, d)
-            if by_truth:
+        allow(sc, env.ports, row)
+        if by_truth:
+            for h in range(NUM_HOSTS):
                 row[FIRST_BLOCK + h] = env.malware[h] != 0
                 row[FIRST_BLOCK + REMOVE_BLOCK * NUM_HOSTS + h] = env.removable[h] > 0 or env.belief[h] > Belief.UNKNOWN
-                row[FIRST_BLOCK + RESTORE_BLOCK * NUM_HOSTS + h] = True
 
 
 _ENTRIES: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
