@@ -74,6 +74,7 @@ def train(preset: str, seed: int, options: Options, folder: Path, flags: list[st
 def ship(folder: Path, run: dict[str, Any], path: Path) -> None:
     """Write the agent of a run folder with nothing but what it needs to play, and what made it."""
     values = checkpoint.load(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
     checkpoint.save(
         path,
         {
