@@ -30,3 +30,10 @@ def test_importing_garrison_loads_nothing_heavy() -> None:
     code = f"import sys, garrison; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+def test_a_reader_that_stops_early_is_no_error() -> None:
+    command = f"{sys.executable} -m garrison demo --episodes 5 --length 5 | head -1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("mean reward")
+    assert "Traceback" not in done.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# The two that train take a number of steps; their own tests (learn/test_examples.py, vector/test_sb3.py) pass a small one.
+# The two that train take a number of steps; learn/test_examples.py and vector/test_sb3.py pass a small one.
 EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not file.stem.endswith("_ppo")]
 
 

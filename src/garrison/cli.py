@@ -4,6 +4,7 @@ A command's module has `main(arguments) -> int`, the exit code. Bad input raises
 line, without a traceback.
 """
 
+import os
 import sys
 from importlib import import_module
 
@@ -60,6 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         print(f"garrison {name}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # somebody read as much as they wanted: garrison evaluate record | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print(f"garrison {name}: interrupted", file=sys.stderr)
         return 130
