@@ -229,9 +229,15 @@ def measure(
         "interleaved": True,
         "fresh_process": True,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": " ".join(["garrison", *sys.argv[1:]]),
+        "command": _command(sys.argv[1:]),
     }
     return Report(tuple(measurements), facts, method)
+
+
+def _command(arguments: list[str]) -> str:
+    """Return the command without the place of its results, which means nothing elsewhere."""
+    at = arguments.index("--out") if "--out" in arguments else len(arguments)
+    return " ".join(["garrison", *arguments[:at], *arguments[at + 2 :]])
 
 
 def run_fresh(configuration: Configuration, seconds: float, warm_up: float, timeout: float) -> Sample | str:
