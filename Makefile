@@ -25,7 +25,7 @@ test: check
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/cage2 tests/properties tests/golden -m "not slow"
 
 train: install
-	$(BIN)/garrison train ppo-mixed --duration 170s
+	$(BIN)/garrison train record --duration 170s
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
