@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -27,6 +26,7 @@ from garrison.cage2.checks import (
     whole,
     whole_numbers,
 )
+from garrison.cage2.lanes import Lanes
 from garrison.cage2.layout import STATE, TAPE
 from garrison.cage2.memory import NUM_REMEMBERED
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
@@ -52,6 +52,7 @@ RESET_MODES = {
     AutoresetMode.SAME_STEP: RESET_SAME_STEP,
     AutoresetMode.DISABLED: RESET_DISABLED,
 }
+SLICES_PER_THREAD = 8  # small enough that nobody waits long for the last one
 RED_KINDS = RedKind.INVALID  # an external attacker chooses among the kinds before this one
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -163,9 +164,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Make what is derived from the arrays: after construction, unpickling or copying."""
         self.truth = Truth.of(self._envs)
         self._records = records(self._envs), records(self._scenario), records(self._tapes)
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_owner = 0
-        bounds = np.linspace(0, self.num_envs, min(self._threads, self.num_envs) + 1).astype(int)
+        self._lanes: Lanes | None = None
+        self._lanes_owner = 0
+        pieces = 1 if self._threads == 1 else min(SLICES_PER_THREAD * self._threads, self.num_envs)
+        bounds = np.linspace(0, self.num_envs, pieces + 1).astype(int)
         self._slices = [(int(a), int(b)) for a, b in pairwise(bounds)]
 
     # --- Gymnasium's interface
@@ -220,9 +222,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
-        if self._pool is not None and self._pool_owner == os.getpid():
-            self._pool.shutdown()
-        self._pool = None
+        if self._lanes is not None and self._lanes_owner == os.getpid():
+            self._lanes.close()
+        self._lanes = None
 
     # --- more than Gymnasium asks for
 
@@ -344,12 +346,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         mode, mixed = RESET_MODES[self.autoreset_mode], self._mixed
         if len(self._slices) == 1:
             return int(step_batch(*common, 0, self.num_envs, mode, mixed))
-        if self._pool is None or self._pool_owner != os.getpid():  # threads do not survive a fork
-            self._pool = ThreadPoolExecutor(len(self._slices) - 1, "garrison-cage2")
-            self._pool_owner = os.getpid()
-        others = [self._pool.submit(partial(step_batch, *common, a, b, mode, mixed)) for a, b in self._slices[1:]]
-        ended = int(step_batch(*common, *self._slices[0], mode, mixed))
-        return ended + sum(int(other.result()) for other in others)
+        if self._lanes is None or self._lanes_owner != os.getpid():  # threads do not survive a fork
+            self._lanes = Lanes(self._threads - 1)
+            self._lanes_owner = os.getpid()
+        return self._lanes.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
 
     def _episode_infos(self) -> dict[str, Any]:
         """Return the return and length of the episodes that just ended, as Gymnasium's own environments would."""
@@ -382,7 +382,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return array.copy() if self.copy else array
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("truth", "_records", "_pool", "_pool_owner", "_slices")
+        derived = ("truth", "_records", "_lanes", "_lanes_owner", "_slices")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
