@@ -94,7 +94,10 @@ def vector_table(folder: Path) -> str:
         way, size, env = row["name"].split(" | ")
         rates[env, way, int(size)] = row["steps_per_second"]
     sizes = sorted({size for _, _, size in rates})
-    lines = ["| | " + " | ".join(f"{n} envs" for n in sizes) + " |", "|---|" + "---:|" * len(sizes)]
+    lines = [
+        "| | " + " | ".join(f"{n} env{'s' if n > 1 else ''}" for n in sizes) + " |",
+        "|---|" + "---:|" * len(sizes),
+    ]
     for env in dict.fromkeys(env for env, _, _ in rates):
         for way in dict.fromkeys(way for e, way, _ in rates if e == env):
             cells = [
