@@ -76,11 +76,14 @@ def test_nobody_waits_busily(backend: str) -> None:
     """While an environment sleeps, neither its idle neighbour nor the caller uses the processor."""
     envs: Any = garrison.vector.make([Napper, Sampler], backend=backend, workers=2)
     envs.reset(seed=0)
-    before = [time.process_time(), *map(cpu_seconds, envs.pids)]
+    envs.step(np.full(2, 2))  # the first step may import what it needs
+    # This thread, not this process: other tests may have left threads of a math library spinning for a while.
+    before = [time.thread_time(), *map(cpu_seconds, envs.pids)]
     envs.step(np.full(2, 2))
     envs.step(np.full(2, 2))
-    after = [time.process_time(), *map(cpu_seconds, envs.pids)]
-    assert all(b - a < 0.1 for a, b in zip(before, after, strict=True))
+    after = [time.thread_time(), *map(cpu_seconds, envs.pids)]
+    used = [b - a for a, b in zip(before, after, strict=True)]
+    assert max(used) < 0.1, used
     envs.close()
 
 
