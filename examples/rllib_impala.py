@@ -1,6 +1,6 @@
 """Train RLlib's IMPALA on CAGE-2: every env runner steps 64 environments in one compiled call.
 
-    python examples/rllib_impala.py --iterations 20
+python examples/rllib_impala.py --iterations 20
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """When one machine is not enough: Garrison on Ray.
 
-    garrison.cluster.connect()              # a Ray of our own on the loopback, RAY_ADDRESS, or an address
-    envs = garrison.vector.make("CartPole-v1", 64, backend="ray", workers=8)
-    garrison.cluster.register()             # garrison/CAGE2-v0 for RLlib, stepped as one compiled batch
+garrison.cluster.connect()              # a Ray of our own on the loopback, RAY_ADDRESS, or an address
+envs = garrison.vector.make("CartPole-v1", 64, backend="ray", workers=8)
+garrison.cluster.register()             # garrison/CAGE2-v0 for RLlib, stepped as one compiled batch
 """
 
 from typing import TYPE_CHECKING, Any

@@ -68,6 +68,7 @@ class RayCrew(Crew):
             for number in range(setup.workers):
                 self.actors.append(self._hire(number))
             self.card = self._introductions()
+            self.pids: list[int] = self._ray.get([actor.pid.remote() for actor in self.actors])
         except BaseException:
             self.close(grace=0.0)
             raise
@@ -119,10 +120,10 @@ class RayCrew(Crew):
         for actor in self.actors:
             self._ray.kill(actor)
 
-    def pids(self) -> list[int]:
-        """Return the process ids of the workers, each on its own machine."""
-        found: list[int] = self._ray.get([actor.pid.remote() for actor in self.actors])
-        return found
+    def replace(self, w: int, seeds: list[int | None]) -> None:
+        """Start a new actor in the place of a dead one, as with processes."""
+        super().replace(w, seeds)
+        self.pids[w] = self._ray.get(self.actors[w].pid.remote())
 
     def _hire(self, number: int) -> Any:
         r = self.sections[number]
@@ -178,9 +179,9 @@ class RayCrew(Crew):
         r = self.sections[w]
         if opcode in (channel.READY, channel.READY_WITH):
             numbers = pickle.loads(payload)[0] if opcode == channel.READY_WITH else payload
-            chosen = np.frombuffer(numbers, np.int32) + r.start
+            chosen = np.frombuffer(numbers, np.int32).astype(np.intp) + r.start
         else:
-            chosen = np.arange(r.start, r.stop)
+            chosen = np.arange(r.start, r.stop, dtype=np.intp)
         consecutive = int(chosen[-1]) - int(chosen[0]) == len(chosen) - 1 and bool((np.diff(chosen) == 1).all())
         where = slice(int(chosen[0]), int(chosen[-1]) + 1) if consecutive else chosen
         observations, rewards, terminations, truncations, extras = arrays

@@ -117,4 +117,3 @@ def follow(paths: list[str]) -> None:
 
 def _failed(error: Exception) -> Reply:
     return channel.FAILED, pickle.dumps(Failure.of(error)), None
-

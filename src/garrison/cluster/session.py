@@ -1,11 +1,12 @@
 """The connection to Ray: a cluster that runs already, or one of our own that nobody outside this machine can reach.
 
 Ray replaces 127.0.0.1 by the machine's outward address and then listens on every interface, except where a cluster
-makes no sense to it (a setting of its own, made for Windows and macOS). We use that setting for what we start ourselves:
-all its sockets are bound to the loopback. `tests/cluster/test_session.py` looks at every one of them.
+makes no sense to it: a setting of its own, made for Windows and macOS. We use that setting for what we start, so that
+all its sockets are bound to the loopback; `tests/cluster/test_session.py` looks at every one of them.
 """
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 from garrison.errors import UserError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+CONNECT_SECONDS = 5.0
 _OUTWARD = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Ray's variable: whether a machine's nodes use its outward address."""
 
@@ -64,14 +66,14 @@ def connect(address: str | None = None, *, cpus: int | None = None) -> Session:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == "local":
         options.update(address="local", include_dashboard=False, num_cpus=cpus)
+        inside = True
     else:
-        options.update(address=address)
-    with inward(address == "local" or address.rsplit(":", 1)[0] in LOOPBACK):
+        options["address"], inside = _locate(address)
+    with inward(inside):
         try:
             context = ray.init(**options)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            what = f"cannot connect to Ray at {address!r}: {str(error).splitlines()[0]}"
-            raise UserError(f"{what} Start a cluster with 'ray start --head', or use 'local'.") from error
+            raise _unreachable(address, str(error).splitlines()[0]) from error
     _session = Session(context.address_info["gcs_address"], ours=address == "local")
     return _session
 
@@ -94,7 +96,7 @@ def load() -> Any:
 @contextmanager
 def inward(wanted: bool = True) -> Iterator[None]:
     """Let Ray take 127.0.0.1 at its word for what is started or connected inside."""
-    constants = import_module("ray._private.ray_constants")
+    constants: Any = import_module("ray._private.ray_constants")
     before, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, constants.ENABLE_RAY_CLUSTER and not wanted
     variable = os.environ.get(_OUTWARD)
     if wanted:
@@ -107,3 +109,34 @@ def inward(wanted: bool = True) -> Iterator[None]:
             os.environ[_OUTWARD] = variable
         elif wanted:
             del os.environ[_OUTWARD]
+
+
+def _locate(address: str) -> tuple[str, bool]:
+    """Return the host and port of a cluster's head, and whether it listens on the loopback only."""
+    services: Any = import_module("ray._private.services")
+    if address == "auto":
+        try:
+            with inward():
+                address = services.canonicalize_bootstrap_address("auto")
+        except ConnectionError as error:
+            raise _unreachable("auto", "no Ray runs on this machine") from error
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise UserError(f"an address of Ray is 'local', 'auto' or host:port; got {address!r}")
+    if host in LOOPBACK and _answers(services.get_node_ip_address(), int(port)):
+        return address, False  # a cluster with an outward address, which Ray finds by itself
+    if not _answers(host.strip("[]"), int(port)):
+        raise _unreachable(address, "nothing answers there")
+    return address, host in LOOPBACK
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), CONNECT_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def _unreachable(address: str, why: str) -> UserError:
+    return UserError(f"cannot connect to Ray at {address!r}: {why}. Start one with 'ray start --head', or use 'local'.")

@@ -1,8 +1,8 @@
 """`ray`: workers are Ray actors that hold batches of environments, on this machine or on any of a cluster.
 
-Everything is as with `async`: `reset` and `step`, or ready-first `send` and `recv`. Environments that were sent together
-to one worker come back together, in one reply. Without a cluster (`garrison.cluster.connect(address)`, or the variable
-RAY_ADDRESS) Ray is started on this machine alone, bound to the loopback, and ends with the process.
+Everything is as with `async`: `reset` and `step`, or ready-first `send` and `recv`. Environments that were sent to one
+worker together come back together, in one reply. Without a cluster (`garrison.cluster.connect(address)`, or the
+variable RAY_ADDRESS) Ray is started on this machine alone, bound to the loopback, and ends with the process.
 """
 
 from garrison.cluster.crew import RayCrew, Traffic
@@ -19,7 +19,7 @@ class Ray(Async):
     @property
     def pids(self) -> list[int]:
         """The process ids of the workers, each on its own machine."""
-        return self._crew.pids()
+        return list(self._crew.pids)
 
     @property
     def traffic(self) -> Traffic:
