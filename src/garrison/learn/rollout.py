@@ -101,18 +101,29 @@ class Batch:
     """(towers, N, recurrent_size): the policy's memory before the first step."""
 
     @classmethod
-    def of(cls, rollout: Rollout, advantages: NDArray[np.float32], initial_state: Tensor) -> "Batch":
-        """Flatten a rollout and its advantages."""
+    def of(
+        cls,
+        rollout: Rollout,
+        advantages: NDArray[np.float32],
+        initial_state: Tensor,
+        log_probs: NDArray[np.float32] | None = None,
+        values: NDArray[np.float32] | None = None,
+        returns: NDArray[np.float32] | None = None,
+    ) -> "Batch":
+        """Flatten a rollout and its advantages; a learner that is not the collector gives its own estimates as well."""
         size = rollout.steps * rollout.num_envs
         masks = rollout.masks
+        log_probs = rollout.log_probs if log_probs is None else log_probs
+        values = rollout.values if values is None else values
+        returns = advantages + values if returns is None else returns
         return cls(
             observations=rollout.observations[:-1].reshape(size, -1),
             indices=rollout.indices.reshape(size, -1),
             masks=masks.reshape(size, -1) if len(masks) else masks[0:0].reshape(0, 0),
-            log_probs=rollout.log_probs.reshape(size),
-            values=rollout.values.reshape(size),
+            log_probs=log_probs.reshape(size),
+            values=values.reshape(size),
             advantages=advantages.reshape(size),
-            returns=(advantages + rollout.values).reshape(size),
+            returns=returns.reshape(size),
             starts=rollout.starts,
             counted=rollout.counted,
             initial_state=initial_state,

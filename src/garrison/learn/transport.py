@@ -72,12 +72,17 @@ class Trajectory:
 class Transport(Protocol):
     """The learner's side."""
 
-    actors: int
-    """How many actors there are; 0 if they act within the learner's process."""
-    replaced: int
-    """How many actors have been replaced so far."""
-    is_exact: bool
-    """Whether a resumed run continues exactly where the saved one stopped, and not with new episodes."""
+    @property
+    def actors(self) -> int:
+        """How many actors there are; 0 if it is the learner's process that acts."""
+
+    @property
+    def replaced(self) -> int:
+        """How many actors have been replaced so far."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a resumed run continues exactly where the saved one stopped, and not with new episodes."""
 
     def publish(self, weights: Floats, version: int) -> None:
         """Make newer weights available to every actor; never waits for one. The first call lets them begin."""
