@@ -1,7 +1,7 @@
 """`native`: environments with a compiled batch of their own, such as CAGE-2, behind the same front as the others."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -13,8 +13,13 @@ from garrison.vector import rows
 from garrison.vector.base import Step
 from garrison.vector.extras import AT_END, Cadences
 
+if TYPE_CHECKING:
+    Wrapper = VectorWrapper[Any, Any, Any, Any, Any]
+else:
+    Wrapper = VectorWrapper  # not generic before Gymnasium 1.3
 
-class Native(VectorWrapper[Any, Any, Any, Any, Any]):
+
+class Native(Wrapper):
     """Passes everything on to the compiled batch; adds `extras`, `copy` and the names that all backends have."""
 
     backend = "native"
