@@ -1,20 +1,28 @@
-"""The far side of IMPALA on Ray: actors that return one trajectory per call, and the board where the weights hang."""
+"""The far side of IMPALA on Ray: actors that return one trajectory per call, and the board where the weights hang.
 
+What takes seconds to import is imported when the environments are made: a new actor says at once that it has a place,
+and the board never needs it.
+"""
+
+import os
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from garrison.cluster import session
 from garrison.cluster.host import follow
-from garrison.learn.actor import Actor, Recipe
-from garrison.learn.transport import Buffer, Layout, Report
 from garrison.vector import pin
 from garrison.vector.faults import Failure
 
+if TYPE_CHECKING:
+    from garrison.learn.actor import Actor
+    from garrison.learn.transport import Buffer, Report
+
+Answer = TypeVar("Answer")
 NOTHING = -1
 """The version before the first."""
 ATTEMPTS = 3
@@ -25,8 +33,8 @@ ATTEMPTS = 3
 class Filled:
     """A trajectory on its way to the learner; its arrays lie in the object store and are read there."""
 
-    buffer: Buffer
-    report: Report
+    buffer: "Buffer"
+    report: "Report"
 
 
 class Board:
@@ -48,8 +56,8 @@ class Board:
 class Player:
     """The class of the Ray actor that acts; every method answers, whatever goes wrong inside."""
 
-    _actor: Actor
-    _buffer: Buffer
+    _actor: "Actor"
+    _buffer: "Buffer"
 
     def __init__(self, board: Any) -> None:
         self._board = board
@@ -57,8 +65,6 @@ class Player:
 
     def hello(self) -> tuple[str, int]:
         """Say on which node this is, and in which process; the first thing that is asked, and answered at once."""
-        import os
-
         return session.load().get_runtime_context().get_node_id(), os.getpid()
 
     def open(self, recipe: bytes, steps: int, seed: int, paths: list[str]) -> int | Failure:
@@ -71,8 +77,11 @@ class Player:
 
     def _open(self, pickled: bytes, steps: int, seed: int, paths: list[str]) -> int:
         follow(paths)
+        from garrison.learn.actor import Actor
+        from garrison.learn.transport import Layout
+
         pin.this_process()
-        recipe: Recipe = pickle.loads(pickled)
+        recipe = pickle.loads(pickled)
         self._actor = Actor(recipe, seed)
         self._buffer = Layout(self._actor.policy, steps, recipe.num_envs, recipe.action_masks).carve()
         self._actor.collector.reset(seed)
@@ -106,12 +115,13 @@ class Player:
         return self._version
 
 
-def weight(buffer: Buffer) -> int:
+def weight(buffer: "Buffer") -> int:
     """Return the bytes of a trajectory's arrays."""
-    return buffer.memory.nbytes + sum(array.nbytes for array in vars(buffer.rollout).values())
+    arrays = [buffer.memory, *vars(buffer.rollout).values()]
+    return sum(int(array.nbytes) for array in arrays)
 
 
-def _answer(act: Callable[[], Any]) -> Any:
+def _answer(act: Callable[[], Answer]) -> Answer | Failure:
     try:
         return act()
     except Exception as error:

@@ -13,7 +13,7 @@ An actor without room waits in Ray's own queue and begins when a node joins or a
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import cloudpickle
@@ -27,7 +27,7 @@ from garrison.vector.faults import EnvFailed, Failure
 
 STARTING_SECONDS = 120.0
 """How long an actor that has a place may take to import, compile and make its environments."""
-ROOM_SECONDS = 5.0
+ROOM_SECONDS = 10.0
 """After so long without a place, an actor is reported to be waiting for one."""
 MANY, SHORT_SECONDS = 5, 60.0
 """So many replacements for the same reason within so many seconds, beyond one for each actor, and it does not help."""
@@ -48,7 +48,7 @@ class Traffic:
     publish_seconds: float = 0.0
 
 
-@dataclass
+@dataclass(eq=False)
 class Place:
     """One of the actors that were asked for, and who holds it now."""
 
@@ -62,8 +62,8 @@ class Place:
     """Whether its environments are made."""
     told: bool = False
     """Whether it was said that it waits for room."""
-    calls: dict[Any, str] = field(default_factory=dict)
-    """What is under way: reference -> hello, open or act."""
+    owed: int = 0
+    """How many trajectories it was asked for that have not come."""
 
 
 class Remote:
@@ -86,6 +86,9 @@ class Remote:
         self._reasons: deque[tuple[float, str]] = deque()
         self._weights: Any = None
         self._closed = False
+        # What is under way, oldest first: reference -> place and method. Ray gives the first of those that are ready:
+        # trajectories are taken in the order in which they were asked for, and no actor's grow old behind others'.
+        self._calls: dict[Any, tuple[Place, str]] = {}
         here = ray.get_runtime_context().get_node_id()
         beside = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
         self._board = ray.remote(num_cpus=0, scheduling_strategy=beside)(Board).remote()
@@ -126,10 +129,9 @@ class Remote:
         deadline = time.monotonic() + timeout
         while True:
             left = max(0.0, deadline - time.monotonic())
-            calls = [call for place in self._places for call in place.calls]
-            if not calls:
+            ready = self._ray.wait(list(self._calls), num_returns=1, timeout=left)[0] if self._calls else []
+            if not self._calls:
                 time.sleep(min(left, PATIENCE_SECONDS))
-            ready = self._ray.wait(calls, num_returns=1, timeout=left)[0] if calls else []
             if ready and (trajectory := self._take(ready[0])) is not None:
                 return trajectory
             if not ready and left <= 0:
@@ -152,7 +154,7 @@ class Remote:
                     self._say(number, f"waits for room: all {self._session.cpus()[0]:g} CPUs of the cluster are taken")
                 continue
             allowed = self._plan.timeout if place.begun else max(STARTING_SECONDS, self._plan.timeout)
-            if place.calls and silence > allowed and not self._answered(place):
+            if (place.owed or not place.begun) and silence > allowed and not self._answered(place):
                 self._replace(number, f"has not been heard of for {allowed:g} s")
         events, self._events = self._events, []
         return events
@@ -170,7 +172,7 @@ class Remote:
             for place in self._places:
                 self._ray.kill(place.handle)
             self._ray.kill(self._board)
-        self._places.clear()
+        self._calls.clear()
         self._weights = None
 
     def _hire(self) -> Place:
@@ -190,14 +192,17 @@ class Remote:
                 self._call(place, "act")
 
     def _call(self, place: Place, method: str, *arguments: Any) -> None:
-        if method == "act" and "act" not in place.calls.values():
-            place.since = time.monotonic()  # it had nothing to do
-        place.calls[getattr(place.handle, method).remote(*arguments)] = method
+        if method == "act":
+            if not place.owed:
+                place.since = time.monotonic()  # it had nothing to do
+            place.owed += 1
+        self._calls[getattr(place.handle, method).remote(*arguments)] = place, method
 
     def _take(self, call: Any) -> Trajectory | None:
         """Read an answer: a trajectory is returned, anything else dealt with."""
-        number, place = next((n, p) for n, p in enumerate(self._places) if call in p.calls)
-        method = place.calls.pop(call)
+        place, method = self._calls.pop(call)
+        number = self._places.index(place)
+        place.owed -= method == "act"
         place.since = time.monotonic()
         try:
             answer = self._ray.get(call)
@@ -227,11 +232,14 @@ class Remote:
 
     def _answered(self, place: Place) -> bool:
         """Say whether an answer lies unread: then the silence is ours."""
-        return bool(self._ray.wait(list(place.calls), num_returns=1, timeout=0)[0])
+        mine = [call for call, (owner, _) in self._calls.items() if owner is place]
+        return bool(self._ray.wait(mine, num_returns=1, timeout=0)[0])
 
     def _replace(self, number: int, complaint: str, details: str = "") -> None:
         """Ask for another actor in the place of one that died or about which there is a complaint."""
-        self._ray.kill(self._places[number].handle)  # it may be only out of reach
+        place = self._places[number]
+        self._ray.kill(place.handle)  # it may be only out of reach
+        self._calls = {call: entry for call, entry in self._calls.items() if entry[0] is not place}
         now = time.monotonic()
         self._reasons.append((now, complaint))
         while now - self._reasons[0][0] > SHORT_SECONDS:
@@ -244,15 +252,14 @@ class Remote:
         self.replaced += 1
 
     def _say(self, number: int, what: str) -> None:
-        place = self._places[number] if number < len(self._places) else None
-        where = f" (process {place.pid}, node {place.node[:8]})" if place and place.node else ""
+        place = self._places[number]
+        where = f" (process {place.pid}, node {place.node[:8]})" if place.node else ""
         self._events.append(f"actor {number}{where}: {what}")
 
 
 def _manner(error: Exception) -> str:
     """Say in a few words how an actor was lost."""
-    text = str(error)
-    if "node" in text and "died" in text:
+    if "node has died" in str(error):
         return "was lost with its node"
     return "its trajectory was lost" if type(error).__name__.startswith("Object") else "died"
 
