@@ -11,6 +11,7 @@ BENCHES: dict[str, tuple[str, str]] = {
         "garrison.bench.train",
         "training end to end, acting, stepping and learning, beside every installed peer",
     ),
+    "cluster": ("garrison.bench.cluster", "IMPALA on Ray, node by node, beside processes; what 1000 nodes would do"),
     "record": ("garrison.bench.record", "the record presets from scratch, several seeds: official total over time"),
 }
 

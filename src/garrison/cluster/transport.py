@@ -19,7 +19,7 @@ from typing import Any
 import cloudpickle
 
 from garrison.cluster import session
-from garrison.cluster.player import Board, Filled, Player, weight
+from garrison.cluster.player import NOTHING, Board, Filled, Player, weight
 from garrison.errors import UserError
 from garrison.learn.actor import Plan, actor_seed
 from garrison.learn.transport import Floats, Trajectory
@@ -158,6 +158,12 @@ class Remote:
                 self._replace(number, f"has not been heard of for {allowed:g} s")
         events, self._events = self._events, []
         return events
+
+    def board_seconds(self, asks: int = 200) -> float:
+        """Measure how long the board takes to answer one actor, when many ask at once."""
+        began = time.perf_counter()
+        self._ray.get([self._board.newest.remote(NOTHING) for _ in range(asks)])
+        return (time.perf_counter() - began) / asks
 
     def state(self) -> dict[str, Any]:
         """Actors begin new episodes when a run is resumed."""
