@@ -195,7 +195,7 @@ def configurations(options: Options) -> list[Configuration]:
     paced = {"envs": 64, "rollout": 20, "batch": 1, "pace": PACE_SECONDS}
     for nodes in options.nodes:
         given = {"where": "ray", "nodes": nodes, "actors": nodes, **paced}
-        rows.append(Configuration(f"paced, Ray, {nodes} nodes", f"{HERE}:impala", given))
+        rows.append(Configuration(f"paced, Ray, {_count(nodes, 'node')}", f"{HERE}:impala", given))
     rows.append(
         Configuration(
             "paced, processes, 1 actor", f"{HERE}:impala", {"where": "local", "nodes": 1, "actors": 1, **paced}
@@ -205,7 +205,7 @@ def configurations(options: Options) -> list[Configuration]:
     for actors in options.actors:
         for where, name in (("ray", "Ray"), ("local", "processes")):
             given = {"where": where, "nodes": actors if where == "ray" else 1, "actors": actors, **work}
-            rows.append(Configuration(f"train, {name}, {actors} actors", f"{HERE}:impala", given))
+            rows.append(Configuration(f"train, {name}, {_count(actors, 'actor')}", f"{HERE}:impala", given))
     return rows
 
 
@@ -238,7 +238,7 @@ def limit_of(m: Measurement) -> str:
 
 def costs_of(report: Report, options: Options) -> dict[str, Costs]:
     """Return the inputs of the cost model: of training on the compiled CAGE-2, and of the same on a slow simulator."""
-    train, paced = report[f"train, Ray, {options.actors[0]} actors"], report["paced, Ray, 1 nodes"]
+    train, paced = report[f"train, Ray, {_count(options.actors[0], 'actor')}"], report["paced, Ray, 1 node"]
     if train.error or paced.error:
         return {}
     given = train.configuration.arguments
@@ -279,7 +279,7 @@ def print_rows(report: Report) -> None:
         "limited by",
     ):
         table.add_column(column, justify="left" if column in ("row", "limited by") else "right")
-    base = next((m.rate for m in report.measurements if m.configuration.name.startswith("paced, Ray, 1 ")), 0.0)
+    base = next((m.rate for m in report.measurements if m.configuration.name.startswith("paced, Ray, 1 node")), 0.0)
     for m in report.measurements:
         name = m.configuration.name
         if m.error:
@@ -303,6 +303,10 @@ def print_predictions(name: str, costs: Costs) -> None:
     console = _console()
     console.print(table)
     console.print(f"another node brings nothing from {saturation(costs)} nodes on")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _table(title: str) -> Any:

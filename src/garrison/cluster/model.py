@@ -11,7 +11,7 @@ ADVICE = {
     "actors": "more nodes, or more CPUs a node: the learner waits for data",
     "learner": "a GPU or more threads for the learner, fewer epochs, or a larger batch; more nodes do not help",
     "network in": "fewer bytes a step (observations as bits, no action masks), or several learners near their actors",
-    "network out": "larger batches, so that there are fewer versions, or a smaller network",
+    "network out": "longer trajectories, so that weights are fetched more rarely, or a smaller network",
     "board": "longer rollouts or more environments an actor, so that there are fewer trajectories",
 }
 """What to change when something is the bottleneck."""
@@ -81,8 +81,9 @@ def predict(costs: Costs, nodes: int) -> Prediction:
         "actors": actors * steps / (steps / costs.actor_rate + costs.fetch_seconds),
         "learner": 1.0 / (costs.learn_seconds + overhead),
         "network in": costs.network / costs.bytes_per_step,
-        # The worst case: every node has each version from the learner's, and none from a neighbour.
-        "network out": costs.network * update / (costs.weights_bytes * nodes),
+        # Weights are fetched when a trajectory begins, so not more often than trajectories arrive, however many nodes there
+        # are. The worst case: all come from the learner's node, none from a neighbour's copy.
+        "network out": costs.network * update / (costs.weights_bytes * min(costs.trajectories_per_update, nodes)),
         "board": steps / costs.board_seconds,
     }
     limit = min(ceilings, key=lambda name: ceilings[name])
