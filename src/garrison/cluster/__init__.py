@@ -1,8 +1,8 @@
 """When one machine is not enough: Garrison on Ray.
 
-garrison.cluster.connect()              # a Ray of our own on the loopback, RAY_ADDRESS, or an address
-envs = garrison.vector.make("CartPole-v1", 64, backend="ray", workers=8)
-garrison.cluster.register()             # garrison/CAGE2-v0 for RLlib, stepped as one compiled batch
+`connect()` reaches a cluster, or starts a Ray of our own that only this machine can reach. Then
+`garrison.vector.make(..., backend="ray")` steps environments in Ray actors, `garrison.learn.impala.train(...,
+connect=Remote)` trains with actors all over the cluster, and `register()` gives RLlib the compiled batch.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from garrison.cluster.rllib import register
     from garrison.cluster.session import Session, connect, disconnect
+    from garrison.cluster.transport import Remote
 
-__all__ = ["Session", "connect", "disconnect", "register"]
+__all__ = ["Remote", "Session", "connect", "disconnect", "register"]
 
-_HOMES = {"Session": "session", "connect": "session", "disconnect": "session", "register": "rllib"}
+_HOMES = {
+    "Remote": "transport",
+    "Session": "session",
+    "connect": "session",
+    "disconnect": "session",
+    "register": "rllib",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -81,8 +81,8 @@ def predict(costs: Costs, nodes: int) -> Prediction:
         "actors": actors * steps / (steps / costs.actor_rate + costs.fetch_seconds),
         "learner": 1.0 / (costs.learn_seconds + overhead),
         "network in": costs.network / costs.bytes_per_step,
-        # Weights are fetched when a trajectory begins, so not more often than trajectories arrive, however many nodes there
-        # are. The worst case: all come from the learner's node, none from a neighbour's copy.
+        # Weights are fetched when a trajectory begins, so not more often than trajectories arrive, on any number of
+        # nodes. The worst case: all come from the learner's node, none from a neighbour's copy.
         "network out": costs.network * update / (costs.weights_bytes * min(costs.trajectories_per_update, nodes)),
         "board": steps / costs.board_seconds,
     }
