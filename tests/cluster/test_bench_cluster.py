@@ -13,7 +13,7 @@ from garrison.bench.measure import Configuration, Sample
 
 @pytest.mark.parametrize("where", ["ray", "local"])
 def test_a_row_can_be_measured(where: str) -> None:
-    with bench.impala(where, nodes=2, actors=2, envs=4, rollout=5, batch=2, pace=0.001) as work:
+    with bench.impala(where, nodes=2, actors=2, envs=4, rollout=5, batch=2, pace=0.001, compute="autograd") as work:
         assert work.advance() == 4 * 5 * 2
         facts = work.facts()
     assert 0 < facts["actor_rate"] <= 4 / 0.001

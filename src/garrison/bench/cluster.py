@@ -101,7 +101,7 @@ def small_cluster(nodes: int, cpus: int) -> Iterator[None]:
 
 @contextmanager
 def impala(
-    where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0
+    where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0, compute: str = "auto"
 ) -> Iterator[Work]:
     """IMPALA an update at a time; paced environments are collected from without learning."""
     from garrison.learn.actor import Plan, Recipe, policy_of
@@ -111,11 +111,13 @@ def impala(
     from garrison.learn.timing import Stopwatch
     from garrison.learn.transport import Layout
 
-    config = ImpalaConfig(steps=10**12, actors=actors, envs_per_actor=envs, rollout=rollout, batch=batch, threads=1)
+    config = ImpalaConfig(
+        steps=10**12, actors=actors, envs_per_actor=envs, rollout=rollout, batch=batch, threads=1, compute=compute
+    )
     make_envs = partial(envs_of, pace=pace)
     policy = policy_of(make_envs(1), config.policy)
     layout = Layout(policy, rollout, envs, False)
-    plan = Plan(Recipe(make_envs, envs, config.policy, False, "auto"), layout, actors, config.buffers, 120.0, 0)
+    plan = Plan(Recipe(make_envs, envs, config.policy, False, compute), layout, actors, config.buffers, 120.0, 0)
     with ExitStack() as stack:
         if where == "ray":
             from garrison.cluster.transport import Remote

@@ -1,7 +1,9 @@
-"""IMPALA across the nodes of a real cluster: what is lost with an actor or a node, and what is not."""
+"""A real cluster of several nodes: what is lost with an actor, a node or a driver, and what is not."""
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -11,6 +13,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+import ray
+from processes import gone, parents
+from test_contract import play
+from vector_samples import Sampler, assert_same
 
 import garrison.vector
 from garrison.cluster.transport import Remote
@@ -19,7 +25,7 @@ from garrison.learn.actor import Plan, Recipe, policy_of
 from garrison.learn.config import ImpalaConfig, PolicyConfig
 from garrison.learn.impala import train
 from garrison.learn.transport import Layout
-from garrison.vector import EnvFailed
+from garrison.vector import EnvFailed, EnvTimeout
 
 NET = PolicyConfig(hidden=(16,))
 
@@ -62,7 +68,7 @@ class Story:
         self.start, self.acts = start, list(acts)
         self.said: list[str] = []
         self.metrics: list[dict[str, float]] = []
-        self.deadline = time.monotonic() + 120
+        self.deadline = time.monotonic() + 240
 
     def connect(self, plan: Plan) -> Remote:
         self.transport = self.start(plan)
@@ -224,6 +230,56 @@ def test_what_cannot_be_sent_is_told(open_transport: Any, tmp_path: Path) -> Non
 
 def _with_file(file: Any, n: int) -> Any:
     return carts(n)
+
+
+DRIVER = """
+import sys
+sys.path[:0] = {folders!r}
+from test_nodes import Remote, plan, receive
+from garrison import cluster
+import numpy as np
+cluster.connect({address!r})
+transport = Remote(plan())
+transport.publish(np.zeros(transport._plan.layout.policy.flat.numel(), np.float32), 0)
+while transport.actors < 2:
+    transport.release(receive(transport))
+print(*transport.pids, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_killed_driver_leaves_no_actor_behind(cluster_of_three: Any) -> None:
+    script = DRIVER.format(folders=[str(Path(__file__).parent), *sys.path], address=cluster_of_three.address)
+    driver = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert driver.stdin
+    assert driver.stdout
+    pids = set(map(int, driver.stdout.readline().split()))
+    assert len(pids & parents().keys()) == 2
+    driver.kill()
+    driver.wait()
+    assert gone(pids) == set()
+    driver.stdin.close()
+    driver.stdout.close()
+
+
+class Resident(Sampler):
+    def node(self) -> str:
+        found: str = ray.get_runtime_context().get_node_id()
+        return found
+
+
+def test_environments_spread_over_the_nodes(cluster_of_three: Any) -> None:
+    envs = garrison.vector.make(Resident, 6, "ray", workers=3)
+    serial = garrison.vector.make(Sampler, 6, "serial")
+    assert len(set(envs.call("node"))) == 3
+    assert_same(play(serial), play(envs))
+    envs.close()
+
+
+def test_workers_without_room_are_told(cluster_of_three: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("garrison.vector.crew.MAKING_SECONDS", 6.0)
+    with pytest.raises(EnvTimeout, match=r"not made environment \d within 6 s; the cluster has 3 CPUs, 0 of them free"):
+        garrison.vector.make(Sampler, 4, "ray", workers=4, timeout=1.0)
 
 
 def receive(transport: Remote, seconds: float = 60.0) -> Any:
