@@ -14,6 +14,7 @@ from garrison.errors import UserError
 from garrison.presets import preset
 from garrison.report import style
 from garrison.report.compare import draw, facts, label, to_text
+from garrison.report.comparison_page import comparison_page
 from garrison.report.runs import Run
 from garrison.runs.atomic import write_json
 from garrison.runs.extras import require_matplotlib
@@ -32,11 +33,11 @@ class Arguments:
     duration: str = ""
     """How long to train each preset and file: 90s, 10m, 1.5h."""
     out: str = "comparison"
-    """Folder for comparison.png and comparison.json, and for the trained runs."""
+    """Folder for comparison.json, comparison.html and comparison.png, and for the trained runs."""
     smooth: int = 10
     """Updates that a point of a curve is the mean of."""
     plots: bool = True
-    """Whether to draw."""
+    """Whether to draw comparison.png, which needs Matplotlib."""
     json: bool = False
     """Print the table as JSON instead."""
 
@@ -61,11 +62,13 @@ def main(arguments: list[str]) -> int:
     table = [facts(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", table)
+    command = " ".join(["garrison compare", *arguments, *(["--", *flags] if flags else [])])
+    written = [comparison_page(runs, table, args.smooth, command).write(out / "comparison.html")]
     print(json.dumps(table) if args.json else to_text(table))
     if args.plots:
-        picture = style.save(draw(runs, args.smooth), out / "comparison.png")
-        if not args.json:
-            print(f"\n{picture}")
+        written.append(style.save(draw(runs, args.smooth), out / "comparison.png"))
+    if not args.json:
+        print("", *written, sep="\n")
     return code
 
 

@@ -23,6 +23,10 @@ def test_presets_and_files_are_trained_for_the_same_time_and_compared(tmp_path: 
         assert row["status"] == "finished"
         assert row["environment"] == "CartPole-v1"
         assert 1.0 <= row["seconds"] < 10.0
+    page = (out / "comparison.html").read_text()
+    assert "--duration 1s" in page
+    assert page.count("<svg") == 7
+    assert ">mine<" in page
 
 
 @pytest.mark.parametrize(

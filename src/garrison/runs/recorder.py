@@ -106,8 +106,9 @@ class Recorder:
 
     @property
     def stop(self) -> bool:
-        """Whether to end after this update."""
-        return self._interrupted() or (self.limits.seconds is not None and self.seconds >= self.limits.seconds)
+        """Whether to end after this update; the time alone never ends a part before its first one."""
+        seconds = self.limits.seconds
+        return self._interrupted() or (seconds is not None and bool(self.last) and self.seconds >= seconds)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Write the metrics of one update."""
