@@ -45,7 +45,7 @@ class Plan:
 class Actor:
     """Acts with the newest weights that its desk has; the same loop in any process, behind any transport."""
 
-    def __init__(self, recipe: Recipe, seed: int) -> None:
+    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = STAGES) -> None:
         self.envs = recipe.make_envs(recipe.num_envs)
         try:
             self.policy = policy_of(self.envs, recipe.policy)
@@ -54,7 +54,7 @@ class Actor:
         except BaseException:
             self.envs.close()
             raise
-        self.watch = Stopwatch(STAGES)
+        self.watch = Stopwatch(stages)
         self._seed = seed
 
     def run(self, desk: Desk) -> None:

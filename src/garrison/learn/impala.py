@@ -243,7 +243,7 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
 
     transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
     update_began = perf_counter()
-    watch.mark("publish")
+    watch.credit({})  # what it took to start belongs to no update
     try:
         while learner.steps < config.steps and not (run is not None and run.stop):
             trajectory = transport.receive(LOOK_SECONDS)

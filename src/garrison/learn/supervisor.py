@@ -269,7 +269,7 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", "garrison.learn.actor"])
+    context.set_forkserver_preload(["__main__", "garrison.learn.local", "garrison.learn.a3c"])
     return context
 
 
