@@ -8,7 +8,7 @@ import torch
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn import PPOConfig, blas, compiled, ppo
+from garrison.learn import PPOConfig, blas, compiled, ppo, run
 from garrison.learn.autograd import AutogradNetwork
 from garrison.learn.compiled import CHUNK, CompiledNetwork
 from garrison.learn.config import PolicyConfig
@@ -143,7 +143,7 @@ def test_every_blas_library_gives_the_same_products(place: int, monkeypatch: pyt
 
 
 def test_without_a_blas_library_auto_means_autograd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ppo, "find_sgemm", lambda: None)
+    monkeypatch.setattr(run, "find_sgemm", lambda: None)
     config = PPOConfig(steps=100, rollout=5, threads=1)
     assert ppo.train(config, BitsEnv(4)).compute == "autograd"
     with pytest.raises(UserError, match="a BLAS library"):

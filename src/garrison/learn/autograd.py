@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from garrison.learn.loss import Means, Rows, Terms, ppo_loss
 from garrison.learn.policy import Policy, views
-from garrison.learn.rollout import Batch
-from garrison.learn.sampling import Streams, draw
+from garrison.learn.rollout import Batch, Rollout
+from garrison.learn.sampling import Streams, assess, draw
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -69,6 +69,27 @@ class AutogradNetwork:
         loss, means = ppo_loss(logits, values, batch, rows, self.policy.actions.sizes, terms)
         loss.backward()  # type: ignore[no-untyped-call]
         return means
+
+    def evaluate(self, rollout: Rollout, memory: torch.Tensor) -> tuple[Floats, Floats]:
+        """Return log-probabilities (T, N) of a rollout's choices and values (T + 1, N) under the present weights."""
+        steps, num_envs = rollout.steps, rollout.num_envs
+        size = steps * num_envs
+        observations = rollout.observations.reshape(size + num_envs, -1)
+        with torch.inference_mode():
+            inputs = self._inputs(observations, np.arange(size + num_envs))
+            if self.policy.is_recurrent:
+                # Whether the last observation starts an episode is unknown, and its value is read only if it does not.
+                starts = torch.from_numpy(np.vstack((rollout.starts, np.zeros((1, num_envs), np.bool_))))
+                sequence = inputs.view(steps + 1, num_envs, -1)
+                logits, values, _ = self.policy(sequence, memory.to(inputs.device), starts.to(inputs.device))
+                logits, values = logits.flatten(0, 1), values.flatten()
+            else:
+                logits, values, _ = self.policy(inputs)
+        log_probs = np.empty(size, np.float32)
+        masks = rollout.masks.reshape(size if len(rollout.masks) else 0, rollout.masks.shape[-1])
+        indices, offsets = rollout.indices.reshape(size, -1), self.policy.actions.offsets
+        assess(logits[:size].cpu().numpy(), self._no_bias, masks, offsets, indices, log_probs)
+        return log_probs.reshape(steps, num_envs), values.cpu().numpy().reshape(steps + 1, num_envs)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -44,6 +44,12 @@ class Network(Protocol):
     def gradient(self, batch: Batch, rows: Rows, terms: Terms) -> Means:
         """Write the loss's gradient over the samples `rows` into `gradients`."""
 
+    def evaluate(self, rollout: Rollout, memory: torch.Tensor) -> tuple[Floats, Floats]:
+        """Return what the present weights say of a rollout: (T, N) log-probabilities of its choices, (T + 1, N) values.
+
+        `memory` is the policy's before the first step.
+        """
+
     def close(self) -> None:
         """Release what is held."""
 

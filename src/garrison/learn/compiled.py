@@ -29,8 +29,8 @@ from garrison.learn.layers import (
 )
 from garrison.learn.loss import Means, Rows, Terms, ppo_gradient
 from garrison.learn.policy import Policy
-from garrison.learn.rollout import Batch
-from garrison.learn.sampling import Streams, draw
+from garrison.learn.rollout import Batch, Rollout
+from garrison.learn.sampling import Streams, assess, draw
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -137,6 +137,39 @@ def _act(
             logits = work[action_head[Column.Y] : action_head[Column.Y] + n * width].reshape(n, width)
             allowed = masks[begin:end] if masks.shape[0] else masks
             draw(logits, bias, allowed, offsets, streams[begin:end], indices[begin:end], log_probs[begin:end])
+        for k in range(n):
+            values[begin + k] = work[value_head[Column.Y] + k] + flat[value_head[Column.BIAS]]
+
+
+@kernel(cached=True)
+def _evaluate(
+    sgemm: Any,
+    actor: Table,
+    critic: Table,
+    action_head: Table,
+    value_head: Table,
+    activation: int,
+    flat: Floats,
+    work: Floats,
+    inputs: Floats,
+    bias: Floats,
+    masks: Flags,
+    offsets: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    log_probs: Floats,
+    values: Floats,
+) -> None:
+    """Write the values of all inputs and the log-probabilities of their `indices`."""
+    call = new_call()
+    width = action_head[Column.WIDTH]
+    for begin in range(0, inputs.shape[0], CHUNK):
+        end = min(begin + CHUNK, inputs.shape[0])
+        n = end - begin
+        work[: n * inputs.shape[1]] = inputs[begin:end].reshape(-1)
+        _forward(sgemm, call, actor, critic, action_head, value_head, activation, flat, work, n, True)
+        logits = work[action_head[Column.Y] : action_head[Column.Y] + n * width].reshape(n, width)
+        allowed = masks[begin:end] if masks.shape[0] else masks
+        assess(logits, bias, allowed, offsets, indices[begin:end], log_probs[begin:end])
         for k in range(n):
             values[begin + k] = work[value_head[Column.Y] + k] + flat[value_head[Column.BIAS]]
 
@@ -328,6 +361,37 @@ class CompiledNetwork:
 
         self._spread(evaluate, np.arange(len(observations)))
         return values
+
+    def evaluate(self, rollout: Rollout, memory: torch.Tensor) -> tuple[Floats, Floats]:
+        """Return log-probabilities (T, N) of a rollout's choices and values (T + 1, N) under the present weights."""
+        self._bias[: len(self._policy_bias)] = self._policy_bias
+        steps, num_envs = rollout.steps, rollout.num_envs
+        size = steps * num_envs
+        observations = rollout.observations.reshape(size + num_envs, -1)
+        indices = rollout.indices.reshape(size, -1)
+        masks = rollout.masks.reshape(size if len(rollout.masks) else 0, rollout.masks.shape[-1])
+        log_probs, values = np.empty(size, np.float32), np.empty(size + num_envs, np.float32)
+
+        def evaluate(lane: Lane, rows: Rows) -> None:
+            here = slice(rows[0], rows[-1] + 1)
+            _evaluate(
+                self._sgemm,
+                *self._tables,
+                self._activation,
+                self._flat,
+                lane.work,
+                lane.inputs_of(self.policy, observations, rows),
+                self._bias,
+                masks[here] if len(masks) else masks,
+                self._offsets,
+                indices[here],
+                log_probs[here],
+                values[here],
+            )
+
+        self._spread(evaluate, np.arange(size))
+        values[size:] = self.values(observations[size:], np.arange(num_envs))
+        return log_probs.reshape(steps, num_envs), values.reshape(steps + 1, num_envs)
 
     def gradient(self, batch: Batch, rows: Rows, terms: Terms) -> Means:
         """Write the loss's gradient over the samples `rows` into `gradients`."""

@@ -1,4 +1,4 @@
-"""What can be set about a policy and about PPO: frozen, checked on construction, one line of help a field."""
+"""What can be set about a policy and about each learner: frozen, checked on construction, one line of help a field."""
 
 from dataclasses import dataclass, field
 
@@ -33,17 +33,13 @@ class PolicyConfig:
 
 
 @dataclass(frozen=True)
-class PPOConfig:
-    """Proximal policy optimisation: how much is collected, and how it is learned from."""
+class LearnerConfig:
+    """What every learner can be told."""
 
     steps: int = 10_000_000
     """Environment steps to train for, over all environments."""
     rollout: int = 100
     """Steps that each environment takes between two updates."""
-    epochs: int = 4
-    """Passes over the collected steps in an update."""
-    minibatches: int = 8
-    """Parts that a pass is split into; each makes one optimiser step."""
     learning_rate: float = 1e-3
     """Adam's learning rate at the start."""
     learning_rate_schedule: str = "linear"
@@ -56,12 +52,6 @@ class PPOConfig:
     """Decay of Adam's second moment."""
     gamma: float = 0.99
     """Discount of the next step's value."""
-    gae_lambda: float = 0.95
-    """Decay of generalised advantage estimation: 0 trusts the critic, 1 the collected rewards."""
-    clip: float = 0.2
-    """How far the probability ratio may leave 1 before its gradient stops."""
-    value_clip: float = 0.0
-    """How far a value may move from the collected one before its gradient stops; 0 means any distance."""
     value_coef: float = 0.5
     """Weight of the value loss."""
     entropy_coef: float = 0.01
@@ -72,47 +62,29 @@ class PPOConfig:
     """Whether the entropy bonus stays (constant) or moves to entropy_coef_final over the run (linear)."""
     max_grad_norm: float = 0.5
     """Gradients longer than this are shortened to it; 0 means never."""
-    target_kl: float = 0.0
-    """An update ends after the first pass whose mean approximate KL divergence exceeds this; 0 means never."""
-    normalise_advantages: str = "minibatch"
-    """Over what advantages get mean 0 and deviation 1: minibatch, batch or none."""
     reward_scale: float = 1.0
     """Rewards are multiplied by this before learning; reported returns are not."""
     action_masks: bool = False
     """Whether to forbid the actions that the environment's masks forbid."""
     seed: int = 0
     """Seeds the environments, the initial weights, the actions and the order of the minibatches."""
-    device: str = "auto"
-    """Where the network lives: auto, cpu, cuda or cuda:N."""
     compute: str = "auto"
     """How the network is computed: compiled (fast; feed-forward on a CPU), autograd (plain torch) or auto."""
-    threads: int = 0
-    """Threads for the network; 0 means one for each core that this process may use."""
     policy: PolicyConfig = field(default_factory=PolicyConfig)
     """The network."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "rollout", "epochs", "minibatches"):
-            value = getattr(self, name)
-            _require(isinstance(value, int) and value > 0, name, value, "give a positive whole number")
-        for name in ("gamma", "gae_lambda", "adam_beta1", "adam_beta2"):
-            _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "give a number from 0 to 1")
-        for name in ("learning_rate", "clip", "adam_epsilon"):
-            _require(getattr(self, name) > 0, name, getattr(self, name), "give a positive number")
-        for name in ("value_clip", "value_coef", "entropy_coef", "entropy_coef_final", "max_grad_norm", "target_kl"):
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "give 0 or a positive number")
+        self._check_whole("steps", "rollout")
+        self._check_shares("gamma", "adam_beta1", "adam_beta2")
+        self._check_positive("learning_rate", "adam_epsilon")
+        self._check_not_negative("value_coef", "entropy_coef", "entropy_coef_final", "max_grad_norm")
         _require(self.reward_scale != 0, "reward_scale", self.reward_scale, "0 would leave nothing to learn from")
-        _require(self.threads >= 0, "threads", self.threads, "give 0 for every core, or a number of threads")
         _require(0 <= self.seed < 2**63, "seed", self.seed, "give a whole number from 0 to 2**63 - 1")
         choose("learning_rate_schedule", self.learning_rate_schedule, SCHEDULES)
         choose("entropy_schedule", self.entropy_schedule, SCHEDULES)
-        choose("normalise_advantages", self.normalise_advantages, NORMALISATIONS)
         choose("compute", self.compute, COMPUTES)
-        if not self.device.startswith("cuda:"):
-            choose("device", self.device, ("auto", "cpu", "cuda"))
         if self.compute == "compiled":
             _require(self.policy.recurrent_size == 0, "compute", self.compute, "a GRU needs autograd (or auto)")
-            _require(self.device in ("auto", "cpu"), "compute", self.compute, f"on {self.device} choose autograd")
 
     def progress(self, steps_done: int) -> float:
         """Return the share of the run that is done, 0 to 1."""
@@ -129,6 +101,133 @@ class PPOConfig:
         if self.entropy_schedule == "constant":
             return self.entropy_coef
         return self.entropy_coef + (self.entropy_coef_final - self.entropy_coef) * self.progress(steps_done)
+
+    def _check_whole(self, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            _require(isinstance(value, int) and value > 0, name, value, "give a positive whole number")
+
+    def _check_shares(self, *names: str) -> None:
+        for name in names:
+            _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "give a number from 0 to 1")
+
+    def _check_positive(self, *names: str) -> None:
+        for name in names:
+            _require(getattr(self, name) > 0, name, getattr(self, name), "give a positive number")
+
+    def _check_not_negative(self, *names: str) -> None:
+        for name in names:
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "give 0 or a positive number")
+
+    def _check_device(self, device: str, threads: int) -> None:
+        _require(threads >= 0, "threads", threads, "give 0 to have it chosen, or a number of threads")
+        if not device.startswith("cuda:"):
+            choose("device", device, ("auto", "cpu", "cuda"))
+        if self.compute == "compiled":
+            _require(device in ("auto", "cpu"), "compute", self.compute, f"on {device} choose autograd")
+
+
+@dataclass(frozen=True)
+class PPOConfig(LearnerConfig):
+    """Proximal policy optimisation: how much is collected, and how it is learned from."""
+
+    epochs: int = 4
+    """Passes over the collected steps in an update."""
+    minibatches: int = 8
+    """Parts that a pass is split into; each makes one optimiser step."""
+    gae_lambda: float = 0.95
+    """Decay of generalised advantage estimation: 0 trusts the critic, 1 the collected rewards."""
+    clip: float = 0.2
+    """How far the probability ratio may leave 1 before its gradient stops."""
+    value_clip: float = 0.0
+    """How far a value may move from the collected one before its gradient stops; 0 means any distance."""
+    target_kl: float = 0.0
+    """An update ends after the first pass whose mean approximate KL divergence exceeds this; 0 means never."""
+    normalise_advantages: str = "minibatch"
+    """Over what advantages get mean 0 and deviation 1: minibatch, batch or none."""
+    device: str = "auto"
+    """Where the network lives: auto, cpu, cuda or cuda:N."""
+    threads: int = 0
+    """Threads for the network; 0 means one for each core that this process may use."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_whole("epochs", "minibatches")
+        self._check_shares("gae_lambda")
+        self._check_positive("clip")
+        self._check_not_negative("value_clip", "target_kl")
+        self._check_device(self.device, self.threads)
+        choose("normalise_advantages", self.normalise_advantages, NORMALISATIONS)
+
+
+@dataclass(frozen=True)
+class ImpalaConfig(LearnerConfig):
+    """Importance-weighted actor-learners: actors collect on their own, one learner corrects for their age."""
+
+    actors: int = -1
+    """Actor processes; -1 means one for each core but one, 0 one in the learner's own process, step by step."""
+    envs_per_actor: int = 256
+    """Environments that each actor steps at once."""
+    buffers: int = 2
+    """Trajectories that an actor may have under way; it waits when all are with the learner."""
+    batch: int = 1
+    """Trajectories that an update learns from."""
+    epochs: int = 1
+    """Passes over a batch; more than 1 reuse the samples, within `clip`."""
+    minibatches: int = 1
+    """Parts that a pass is split into; each makes one optimiser step."""
+    clip: float = 0.2
+    """How far the probability ratio may move within an update before its gradient stops; 0 means any distance."""
+    rho_bar: float = 1.0
+    """V-trace: the largest weight of a step's temporal difference and of its policy gradient."""
+    c_bar: float = 1.0
+    """V-trace: the largest weight with which later corrections are passed back."""
+    vtrace_lambda: float = 1.0
+    """V-trace: decay of later corrections: 0 trusts the critic, 1 the collected rewards."""
+    normalise_advantages: str = "batch"
+    """Whether a batch's advantages get mean 0 and deviation 1: batch or none."""
+    actor_timeout: float = 120.0
+    """Seconds without a trajectory after which an actor counts as stuck and is replaced."""
+    device: str = "auto"
+    """Where the learner's network lives: auto, cpu, cuda or cuda:N."""
+    threads: int = 0
+    """Threads of the learner's network; 0 means one for each core without an actor, at least one."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_whole("envs_per_actor", "buffers", "batch", "epochs", "minibatches")
+        self._check_positive("rho_bar", "c_bar", "actor_timeout")
+        self._check_not_negative("clip")
+        self._check_shares("vtrace_lambda")
+        self._check_device(self.device, self.threads)
+        _require(self.actors >= -1, "actors", self.actors, "give -1 for one a core, 0 for none, or their number")
+        choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
+
+
+@dataclass(frozen=True)
+class A3CConfig(LearnerConfig):
+    """Asynchronous advantage actor-critic: workers learn by themselves and write to the same weights without locks."""
+
+    rollout: int = 20
+    """Steps that each environment takes between two updates of its worker."""
+    workers: int = 0
+    """Worker processes; 0 means one for each core."""
+    envs_per_worker: int = 16
+    """Environments that each worker steps at once."""
+    gae_lambda: float = 1.0
+    """Decay of generalised advantage estimation: 1 means n-step returns, as in the paper."""
+    normalise_advantages: str = "none"
+    """Whether the advantages of a rollout get mean 0 and deviation 1: batch or none."""
+    worker_timeout: float = 120.0
+    """Seconds without news after which a worker counts as stuck and is replaced."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_whole("envs_per_worker")
+        self._check_positive("worker_timeout")
+        self._check_shares("gae_lambda")
+        _require(self.workers >= 0, "workers", self.workers, "give 0 for one a core, or their number")
+        choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 
 def _require(holds: bool, name: str, value: object, fix: str) -> None:

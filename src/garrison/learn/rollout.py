@@ -1,5 +1,6 @@
 """What is collected between two updates: preallocated (time, environment) arrays, observations stored compactly."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from garrison.learn.spaces import Actions, Observations
+
+Take = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 
 
 @dataclass
@@ -44,20 +47,30 @@ class Rollout:
         cls, steps: int, num_envs: int, observations: Observations, actions: Actions, masked: bool
     ) -> "Rollout":
         """Make room for `steps` steps of `num_envs` environments."""
+        rollout = cls.carve(np.zeros, steps, num_envs, observations, actions, masked)
+        rollout.counted[:] = True
+        return rollout
+
+    @classmethod
+    def carve(
+        cls, take: Take, steps: int, num_envs: int, observations: Observations, actions: Actions, masked: bool
+    ) -> "Rollout":
+        """Lay the arrays of `steps` steps out in memory that `take` gives, which may be shared."""
         shape = (steps, num_envs)
+        flags, floats = np.dtype(np.bool_), np.dtype(np.float32)
         return cls(
-            observations=np.zeros((steps + 1, num_envs, *observations.shape), observations.dtype),
-            indices=np.zeros((*shape, actions.heads), np.int32),
-            masks=np.ones((*shape, actions.size), np.bool_) if masked else np.ones((0, 0, 0), np.bool_),
-            log_probs=np.zeros(shape, np.float32),
-            values=np.zeros(shape, np.float32),
-            rewards=np.zeros(shape, np.float32),
-            terminations=np.zeros(shape, np.bool_),
-            truncations=np.zeros(shape, np.bool_),
-            final_values=np.zeros(shape, np.float32),
-            last_values=np.zeros(num_envs, np.float32),
-            starts=np.zeros(shape, np.bool_),
-            counted=np.ones(shape, np.bool_),
+            observations=take((steps + 1, num_envs, *observations.shape), observations.dtype),
+            indices=take((*shape, actions.heads), np.dtype(np.int32)),
+            masks=take((*shape, actions.size) if masked else (0, 0, 0), flags),
+            log_probs=take(shape, floats),
+            values=take(shape, floats),
+            rewards=take(shape, floats),
+            terminations=take(shape, flags),
+            truncations=take(shape, flags),
+            final_values=take(shape, floats),
+            last_values=take((num_envs,), floats),
+            starts=take(shape, flags),
+            counted=take(shape, flags),
         )
 
     @property
@@ -88,18 +101,29 @@ class Batch:
     """(towers, N, recurrent_size): the policy's memory before the first step."""
 
     @classmethod
-    def of(cls, rollout: Rollout, advantages: NDArray[np.float32], initial_state: Tensor) -> "Batch":
-        """Flatten a rollout and its advantages."""
+    def of(
+        cls,
+        rollout: Rollout,
+        advantages: NDArray[np.float32],
+        initial_state: Tensor,
+        log_probs: NDArray[np.float32] | None = None,
+        values: NDArray[np.float32] | None = None,
+        returns: NDArray[np.float32] | None = None,
+    ) -> "Batch":
+        """Flatten a rollout and its advantages; a learner that is not the collector gives its own estimates as well."""
         size = rollout.steps * rollout.num_envs
         masks = rollout.masks
+        log_probs = rollout.log_probs if log_probs is None else log_probs
+        values = rollout.values if values is None else values
+        returns = advantages + values if returns is None else returns
         return cls(
             observations=rollout.observations[:-1].reshape(size, -1),
             indices=rollout.indices.reshape(size, -1),
             masks=masks.reshape(size, -1) if len(masks) else masks[0:0].reshape(0, 0),
-            log_probs=rollout.log_probs.reshape(size),
-            values=rollout.values.reshape(size),
+            log_probs=log_probs.reshape(size),
+            values=values.reshape(size),
             advantages=advantages.reshape(size),
-            returns=(advantages + rollout.values).reshape(size),
+            returns=returns.reshape(size),
             starts=rollout.starts,
             counted=rollout.counted,
             initial_state=initial_state,

@@ -110,6 +110,30 @@ def draw(
         log_probs[i] = log_prob
 
 
+@kernel(cached=True, fastmath=True)
+def assess(
+    logits: Floats,
+    bias: Floats,
+    masks: NDArray[np.bool_],
+    offsets: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    log_probs: Floats,
+) -> None:
+    """Write the log-probability of each row's `indices`, computed as the loss computes it; overwrites `logits`."""
+    for i in range(logits.shape[0]):
+        row = logits[i]
+        forbid(row, masks, i)
+        log_prob = np.float32(0.0)
+        for h in range(offsets.shape[0] - 1):
+            head = row[offsets[h] : offsets[h + 1]]
+            largest = add_bias(head, bias[offsets[h] : offsets[h + 1]])
+            total = np.float32(0.0)
+            for j in range(head.shape[0]):
+                total += exp(head[j] - largest)
+            log_prob += head[indices[i, h]] - largest - np.float32(np.log(total))
+        log_probs[i] = log_prob
+
+
 @kernel(fastmath=True)
 def _search(weights: Floats, target: np.float32) -> int:
     """Return the first column at which the running sum of weights exceeds `target`; its weight is never 0."""

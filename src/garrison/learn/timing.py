@@ -14,8 +14,8 @@ class Stopwatch:
     True
     """
 
-    def __init__(self) -> None:
-        self.totals = dict.fromkeys(STAGES, 0.0)
+    def __init__(self, stages: tuple[str, ...] = STAGES) -> None:
+        self.totals = dict.fromkeys(stages, 0.0)
         self._last = perf_counter()
         self._lap = dict(self.totals)
 
@@ -24,6 +24,12 @@ class Stopwatch:
         now = perf_counter()
         self.totals[stage] += now - self._last
         self._last = now
+
+    def credit(self, times: dict[str, float]) -> None:
+        """Count the time since the last mark as these stages, which another stopwatch has measured."""
+        for stage, seconds in times.items():
+            self.totals[stage] += seconds
+        self._last = perf_counter()
 
     def lap(self) -> dict[str, float]:
         """Return the seconds of each stage since the last lap."""

@@ -48,10 +48,10 @@ class Block:
     """One per worker: seconds spent inside environments so far."""
 
     def __init__(self, plan: Plan, memory: mmap.mmap | None = None) -> None:
-        carver = _Carver(memory if memory is not None else memoryview(bytearray(size(plan))))
+        carver = Carver(memory if memory is not None else memoryview(bytearray(size(plan))))
         self._carve(plan, carver)
 
-    def _carve(self, plan: Plan, carver: "_Carver") -> None:
+    def _carve(self, plan: Plan, carver: "Carver") -> None:
         n = plan.num_envs
         self.positions = carver.take((plan.workers,), np.dtype(np.int64))
         self.busy = carver.take((plan.workers,), np.dtype(np.float64))
@@ -79,12 +79,12 @@ class Block:
 
 def size(plan: Plan) -> int:
     """Return the bytes that a block needs."""
-    counter = _Carver(None)
+    counter = Carver(None)
     object.__new__(Block)._carve(plan, counter)
     return max(counter.offset, 1)
 
 
-class _Carver:
+class Carver:
     """Hands out arrays from a buffer, one after the other, each on its own cache line; without a buffer it counts."""
 
     def __init__(self, buffer: mmap.mmap | memoryview | None) -> None:
@@ -92,6 +92,7 @@ class _Carver:
         self._buffer = buffer
 
     def take(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return the next array; an empty one if only counting."""
         offset = self.offset
         count = int(np.prod(shape, dtype=np.int64))
         self.offset = -(-(offset + count * dtype.itemsize) // ALIGNMENT) * ALIGNMENT

@@ -7,7 +7,7 @@ import pickle
 import select
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -53,6 +53,33 @@ class Member:
         if self.owns_death:
             os.close(self.death)
         self.process.close()
+
+
+def launch(
+    context: Any,
+    target: Callable[[Any, Lines], None],
+    task: Any,
+    memory: Memory,
+    others: Sequence[Member],
+    name: str,
+    daemon: bool = True,
+) -> Member:
+    """Start a process that runs `target(task, lines)`; `others` are those started before it."""
+    commands_in, commands_out = context.Pipe(duplex=False)
+    replies_in, replies_out = context.Pipe(duplex=False)
+    lifeline_in, lifeline_out = context.Pipe(duplex=False)
+    strangers: tuple[Connection, ...] = ()
+    if context.get_start_method() == "fork":
+        inherited = [line for m in others for line in (m.commands, m.replies, m.lifeline) if not line.closed]
+        strangers = (*inherited, commands_out, replies_in, lifeline_out)
+    lines = Lines(commands_in, replies_out, lifeline_in, memory, strangers)
+    process = context.Process(target=target, args=(task, lines), name=name, daemon=daemon)
+    with pin.environment():
+        process.start()
+    # Closed here at once: a worker's end must be the only one, so that its pipe breaks when it dies.
+    for line in (commands_in, replies_out, lifeline_in):
+        line.close()
+    return Member(process, commands_out, replies_in, lifeline_out, *_death_of(process))
 
 
 class Crew:
@@ -238,29 +265,15 @@ class Crew:
         r = self.sections[number]
         makers = self._setup.makers[r.start : r.stop]
         fork = self._setup.start_method == "fork"
-        commands_in, commands_out = self._context.Pipe(duplex=False)
-        replies_in, replies_out = self._context.Pipe(duplex=False)
-        lifeline_in, lifeline_out = self._context.Pipe(duplex=False)
-        mine = (commands_out, replies_in, lifeline_out)
-        others = [line for m in self.members for line in (m.commands, m.replies, m.lifeline) if not line.closed]
-        strangers = (*others, *mine) if fork else ()
         task = Task(
             number, makers if fork else _pickled(makers, r), r.start, self._setup.autoreset_mode, self._setup.extras
         )
-        lines = Lines(commands_in, replies_out, lifeline_in, self._memory, strangers)
-        process = self._context.Process(target=work, args=(task, lines), name=f"garrison-{number}", daemon=True)
-        with pin.environment():
-            process.start()
-        # Closed here at once: a worker's end must be the only one, so that its pipe breaks when it dies.
-        for line in (commands_in, replies_out, lifeline_in):
-            line.close()
+        member = launch(self._context, work, task, self._memory, self.members, f"garrison-{number}")
         self._making.add(number)
-        death, owned = _death_of(process)
-        self._roles[replies_in.fileno()] = (number, False)
-        self._roles[death] = (number, True)
-        self._poll.register(replies_in.fileno(), select.POLLIN)
-        self._poll.register(death, select.POLLIN)
-        return Member(process, commands_out, replies_in, lifeline_out, death, owned)
+        for descriptor, is_death in ((member.replies.fileno(), False), (member.death, True)):
+            self._roles[descriptor] = (number, is_death)
+            self._poll.register(descriptor, select.POLLIN)
+        return member
 
     def _introductions(self) -> Card:
         """Wait until every worker has made its environments, and check that they are alike."""

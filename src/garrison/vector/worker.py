@@ -59,7 +59,7 @@ class Lines:
 
 def work(task: Task, lines: Lines) -> None:
     """Be a worker; the target of the process."""
-    _settle_in(lines)
+    settle_in(lines)
     try:
         worker = Worker(task, lines)
     except Exception as error:
@@ -73,7 +73,8 @@ def work(task: Task, lines: Lines) -> None:
         worker.close()
 
 
-def _settle_in(lines: Lines) -> None:
+def settle_in(lines: Lines) -> None:
+    """Tie this process to its caller: it ends with it, leaves Ctrl-C to it, and computes with one thread."""
     for line in lines.strangers:
         line.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who then ends the workers

@@ -1,0 +1,298 @@
+"""IMPALA (Espeholt et al., 2018): actors collect on their own, one learner corrects for the age of their policy.
+
+The gradient of the first minibatch of an update is exactly the paper's: min(rho_bar, ratio) * advantage * grad log pi.
+Further minibatches and epochs reuse the samples with PPO's clipped surrogate around the policy that began the update,
+as Sample Factory's APPO does; `epochs=1, minibatches=1` is pure IMPALA.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+
+from garrison.learn.actor import Actor, Plan, Recipe, policy_of
+from garrison.learn.adam import Adam
+from garrison.learn.config import ImpalaConfig
+from garrison.learn.gather import Gathered
+from garrison.learn.inline import Inline
+from garrison.learn.local import Local
+from garrison.learn.loss import Means, Terms, normalisation
+from garrison.learn.policy import Policy
+from garrison.learn.rollout import Batch
+from garrison.learn.run import (
+    RECENT,
+    STATE_FORMAT,
+    Diverged,
+    EnvFactory,
+    Result,
+    RunLog,
+    broken,
+    check_finite,
+    check_resumable,
+    compute_of,
+    cores,
+    explained_variance,
+    find_device,
+    make_network,
+)
+from garrison.learn.timing import Stopwatch
+from garrison.learn.transport import Layout, Transport
+from garrison.learn.vtrace import vtrace
+
+STAGES = ("act", "step", "copy", "wait", "advantages", "learn", "publish", "log")
+LOOK_SECONDS = 0.5
+"""How often a learner that waits for data looks whether it should stop and whether its actors live."""
+UNCLIPPED = 1e9
+
+Connect = Callable[[Plan], Transport]
+
+
+def train(
+    config: ImpalaConfig,
+    make_envs: EnvFactory,
+    run: RunLog | None = None,
+    resume: dict[str, Any] | None = None,
+    connect: Connect = Local,
+) -> Result:
+    """Train a policy until `config.steps` steps are learned from or `run` says stop.
+
+    With `actors=0` everything happens in this process, step by step: the same configuration and seed on the same
+    machine give the same result, also when stopped and resumed, provided that the environments have `get_state()` and
+    `set_state(state)`. With actors, the order in which trajectories arrive decides, and no two runs are the same.
+
+    Args:
+        config: what to do.
+        make_envs: makes the environments of an actor, in the actor's process; must be picklable.
+        run: follows the run.
+        resume: the state of an earlier result or checkpoint.
+        connect: starts the actors: `Local` as processes of this machine. Not used with `actors=0`.
+    """
+    began = perf_counter()
+    threads_before = torch.get_num_threads()
+    watch = Stopwatch(STAGES)
+    policy, layout, transport = _start(config, make_envs, resume, connect, watch)
+    try:
+        learner = Learner(config, policy.move(find_device(config.device)), layout, resume)
+        try:
+            result = _loop(learner, transport, watch, run, began)
+        finally:
+            learner.network.close()
+    finally:
+        transport.close()
+        torch.set_num_threads(threads_before)
+    if run is not None:
+        run.checkpoint(result.state)
+    return result
+
+
+def _start(
+    config: ImpalaConfig, make_envs: EnvFactory, resume: dict[str, Any] | None, connect: Connect, watch: Stopwatch
+) -> tuple[Policy, Layout, Transport]:
+    """Start the actors; return them with the learner's policy and what their buffers look like."""
+    actors = actor_count(config)
+    # New episodes of a resumed run should not be those that it began with.
+    seed = (config.seed + (resume["steps"] if resume is not None else 0)) % 2**63
+    threads = 1 if actors else config.threads or cores()
+    recipe = Recipe(make_envs, config.envs_per_actor, config.policy, config.action_masks, config.compute, threads)
+    if not actors:
+        actor = Actor(recipe, config.seed)
+        policy = policy_of(actor.envs, config.policy, config.seed)
+        layout = Layout(policy, config.rollout, config.envs_per_actor, config.action_masks)
+        try:
+            if resume is not None:
+                check_resumable(resume, "impala", policy)
+            return policy, layout, Inline(actor, layout, watch, seed, resume["collector"] if resume else None)
+        except BaseException:
+            actor.close()
+            raise
+    envs = make_envs(1)  # only to learn the spaces
+    policy = policy_of(envs, config.policy, config.seed)
+    envs.close()
+    if resume is not None:
+        check_resumable(resume, "impala", policy)
+    layout = Layout(policy, config.rollout, config.envs_per_actor, config.action_masks)
+    return policy, layout, connect(Plan(recipe, layout, actors, config.buffers, config.actor_timeout, seed))
+
+
+def actor_count(config: ImpalaConfig) -> int:
+    """Return the number of actor processes."""
+    return max(1, cores() - 1) if config.actors < 0 else config.actors
+
+
+class Learner:
+    """The weights, and how they change with a batch."""
+
+    def __init__(self, config: ImpalaConfig, policy: Policy, layout: Layout, resume: dict[str, Any] | None) -> None:
+        self.config, self.policy = config, policy
+        threads = config.threads or max(1, cores() - actor_count(config))
+        self.network = make_network(policy, layout.num_envs * config.batch, config.compute, threads)
+        self.adam = Adam(policy.flat, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
+        self.gathered = Gathered(layout, config.batch)
+        self.steps, self.updates = 0, 0
+        self.recent_returns: list[float] = []
+        self.recent_lengths: list[int] = []
+        if resume is not None:
+            self.steps, self.updates = resume["steps"], resume["updates"]
+            policy.flat.copy_(resume["weights"])
+            self.adam.restore(resume["adam"])
+            self.recent_returns += resume["recent_returns"]
+            self.recent_lengths += resume["recent_lengths"]
+
+    def state(self, transport: Transport) -> dict[str, Any]:
+        """Return everything needed to continue."""
+        return {
+            "format": STATE_FORMAT,
+            "algorithm": "impala",
+            "steps": self.steps,
+            "updates": self.updates,
+            "weights": self.policy.flat.clone().cpu(),
+            "adam": self.adam.state(),
+            "collector": transport.state(),
+            "recent_returns": list(self.recent_returns),
+            "recent_lengths": list(self.recent_lengths),
+        }
+
+    def update(self, watch: Stopwatch, state: Callable[[], dict[str, Any]]) -> dict[str, float]:
+        """Learn from the gathered batch; return the metrics of it. Raises Diverged with the last good state."""
+        config, gathered, rollout = self.config, self.gathered, self.gathered.rollout
+        check_finite(rollout, self.updates, state)
+        lags = gathered.lags(self.updates)
+        memory = torch.from_numpy(gathered.buffer.memory)
+        log_probs, values = self.network.evaluate(rollout, memory)
+        trace = vtrace(
+            log_probs - rollout.log_probs,
+            rollout.rewards * np.float32(config.reward_scale),
+            values[:-1],
+            rollout.terminations,
+            rollout.truncations,
+            rollout.final_values,  # by the actor's critic: its few versions of age matter less than the critic's error
+            values[-1],
+            config.gamma,
+            config.rho_bar,
+            config.c_bar,
+            config.vtrace_lambda,
+        )
+        advantages = trace.advantages
+        if config.normalise_advantages == "batch":
+            mean, scale = normalisation(advantages[rollout.counted])
+            advantages = (advantages - np.float32(mean)) * np.float32(scale)
+        size = advantages.size
+        batch = Batch.of(rollout, advantages * trace.weights, memory, log_probs, values[:-1], trace.targets)
+        watch.mark("advantages")
+
+        learning_rate = config.learning_rate_at(self.steps)
+        terms = Terms(config.clip or UNCLIPPED, 0.0, config.value_coef, config.entropy_coef_at(self.steps))
+        good_weights, good_adam = self.policy.flat.clone(), self.adam.state()
+        # Each update's order has a seed of its own, so a resumed run needs no generator's state.
+        random = np.random.default_rng((config.seed, self.updates))
+        parts: list[Means] = []
+        norms: list[float] = []
+        for epoch in range(config.epochs):
+            for number, rows in enumerate(batch.minibatches(config.minibatches, self.policy.is_recurrent, random)):
+                means = self.network.gradient(batch, rows, terms)
+                norm = self.adam.step(self.network.gradients, learning_rate, config.max_grad_norm)
+                if what := broken(means, norm):
+                    self.policy.flat.copy_(good_weights)
+                    self.adam.restore(good_adam)
+                    raise Diverged(
+                        f"{what} is not finite since update {self.updates + 1}, epoch {epoch + 1}, minibatch "
+                        f"{number + 1} (after {self.steps} steps); the last good state is kept. A lower learning_rate "
+                        f"(now {learning_rate:g}), max_grad_norm or reward_scale may help.",
+                        state(),
+                    )
+                parts.append(means)
+                norms.append(norm)
+        watch.mark("learn")
+
+        self.steps += int(rollout.counted.sum())
+        self.updates += 1
+        returns, lengths = gathered.episodes()
+        self.recent_returns = (self.recent_returns + returns)[-RECENT:]
+        self.recent_lengths = (self.recent_lengths + lengths)[-RECENT:]
+        losses = np.mean(np.array(parts), axis=0)
+        metrics = {
+            "charts/learning_rate": learning_rate,
+            "charts/entropy_coef": terms.entropy_coef,
+            "charts/epochs": config.epochs,
+            "charts/episodes": len(returns),
+            "charts/policy_lag": float(np.mean(lags)),
+            "charts/policy_lag_max": max(lags),
+            "charts/vtrace_weight": float(trace.weights.sum() / size),
+            **{f"losses/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
+            "losses/grad_norm": float(np.mean(norms)),
+            "losses/explained_variance": explained_variance(trace.targets, values[:-1]),
+            **{f"actors/{stage}": share for stage, share in gathered.shares().items()},
+        }
+        if self.recent_returns:
+            metrics["charts/episode_return"] = float(np.mean(self.recent_returns))
+            metrics["charts/episode_length"] = float(np.mean(self.recent_lengths))
+        watch.mark("log")
+        return metrics
+
+
+def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog | None, began: float) -> Result:
+    """Receive, learn, publish, log, until there is enough or `run` says stop."""
+    config, gathered = learner.config, learner.gathered
+    say = getattr(run, "say", None) or (lambda text: None)
+    metrics: dict[str, float] = {}
+
+    def state() -> dict[str, Any]:
+        return learner.state(transport)
+
+    transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
+    update_began = perf_counter()
+    watch.credit({})  # what it took to start belongs to no update
+    try:
+        while learner.steps < config.steps and not (run is not None and run.stop):
+            trajectory = transport.receive(LOOK_SECONDS)
+            watch.mark("wait")
+            for sentence in transport.check():
+                say(sentence)
+            if trajectory is None:
+                continue
+            gathered.add(trajectory)
+            transport.release(trajectory)
+            watch.mark("copy")
+            if not gathered.is_full:
+                continue
+            steps_before = learner.steps
+            metrics = learner.update(watch, state)
+            gathered.clear()
+            transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
+            watch.mark("publish")
+
+            now = perf_counter()
+            seconds, update_began = now - update_began, now
+            times = watch.lap()
+            metrics |= {
+                "charts/steps_per_second": (learner.steps - steps_before) / seconds,
+                "charts/actors": transport.actors,
+                "charts/actors_replaced": transport.replaced,
+                "charts/publish_share": times["publish"] / seconds,
+                "charts/waiting_for_data": times["wait"] / seconds,
+                **{f"time/{stage}": spent for stage, spent in times.items()},
+            }
+            if run is not None:
+                run.log(learner.steps, metrics)
+                if run.due_checkpoint(learner.steps):
+                    run.checkpoint(state())
+            watch.mark("log")
+        final = state()
+    except Diverged as diverged:
+        if run is not None:
+            run.checkpoint(diverged.state)
+        raise
+    return Result(
+        policy=learner.policy,
+        state=final,
+        steps=learner.steps,
+        updates=learner.updates,
+        seconds=perf_counter() - began,
+        metrics=metrics,
+        times=dict(watch.totals),
+        threads=learner.network.threads,
+        compute=compute_of(learner.network),
+        exact_resume=transport.is_exact,
+    )
