@@ -60,7 +60,7 @@ class Actor:
     def run(self, desk: Desk) -> None:
         """Begin new episodes and fill one buffer after the other until the desk has none left to give."""
         self.collector.reset(self._seed)
-        self.watch.mark("step")
+        self.watch.credit({})  # what it took to start belongs to no trajectory
         while (buffer := desk.borrow()) is not None:
             self.watch.mark("wait")
             version = desk.refresh(self.policy.flat.numpy())
