@@ -17,7 +17,7 @@ import tyro
 
 from garrison.cage2.names import REDS
 from garrison.errors import UserError, choose
-from garrison.learn.config import PPOConfig
+from garrison.learn.config import A3CConfig, ImpalaConfig, PPOConfig
 from garrison.runs.extras import require_yaml
 
 CAGE2 = "garrison/CAGE2-v0"
@@ -27,8 +27,8 @@ OBSERVATIONS = ("bits", "memory")
 ACTIONS = ("all", "compact")
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
-Learner = PPOConfig
-LEARNERS: dict[str, type[Learner]] = {"ppo": PPOConfig}
+Learner = PPOConfig | ImpalaConfig | A3CConfig
+LEARNERS: dict[str, type[Learner]] = {"ppo": PPOConfig, "impala": ImpalaConfig, "a3c": A3CConfig}
 """The algorithms, and what can be set about each."""
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class EnvConfig:
     env: str = CAGE2
     """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ..."""
     envs: int = 1024
-    """How many environments."""
+    """How many environments; for IMPALA and A3C, in each actor."""
     backend: str = "auto"
     """How they are stepped: auto, native (CAGE-2 only), serial, shared, async, ... see garrison.vector."""
     workers: int = 0
@@ -131,7 +131,7 @@ class Experiment:
 
     @property
     def algorithm(self) -> str:
-        """The learner's name: ppo, ..."""
+        """The learner's name: ppo, impala or a3c."""
         return next(name for name, settings in LEARNERS.items() if type(self.learner) is settings)
 
     def to_dict(self) -> dict[str, Any]:

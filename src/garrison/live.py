@@ -19,6 +19,7 @@ NUMBERS = {
     "KL": "approx_kl",
     "clipped": "clip_fraction",
     "rate": "learning_rate",
+    "policy lag": "policy_lag",
 }
 SMOOTH = 0.9  # weight of the past in the shown speed and time split
 

@@ -1,18 +1,17 @@
 """`garrison train`: settings from a preset or a file, changed by flags; a run's folder; the learner; the score."""
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from garrison import leaderboard
-from garrison.config import Experiment, Learner, load_experiment
+from garrison.config import Experiment, load_experiment
 from garrison.environments import make_envs
 from garrison.errors import UserError
 from garrison.evaluate import Cell, Evaluation, evaluate
@@ -128,11 +127,14 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             tensorboard=experiment.run.tensorboard,
         )
         if seconds:
-            learner = follow_clock(learner, lambda: recorder.share)
+            learner = replace(learner, steps=FOREVER)
         try:
             state = prepare_resume(values, about, envs, view) if values is not None else None
             train = import_module(f"garrison.learn.{experiment.algorithm}").train
-            result = train(learner, partial(make_envs, experiment.env) if has_actors else envs, recorder, state)
+            if has_actors:
+                result = train(learner, partial(make_envs, experiment.env), experiment.env.envs, recorder, state)
+            else:
+                result = train(learner, envs, recorder, state)
         except Diverged as diverged:
             status, message = "diverged", str(diverged)
         except UserError:
@@ -164,14 +166,6 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     if recorder.unsaved or not is_written:
         return 1
     return {"finished": 0, "interrupted": interrupts.exit_code, "diverged": 1}[status]
-
-
-def follow_clock(settings: Learner, share_done: Callable[[], float]) -> Learner:
-    """Return the same settings for a run whose time decides: its schedules ask what share of the time has passed."""
-    cls = type(settings)
-    timed = type(f"Timed{cls.__name__}", (cls,), {"progress": lambda self, steps_done: min(1.0, share_done())})
-    values = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    return cast(Learner, timed(**{**values, "steps": FOREVER}))
 
 
 def official(
