@@ -26,7 +26,7 @@ def summarise(
         "status": status,
         "training_mode": experiment.algorithm,
         "env": experiment.env.env,
-        "total_envs": experiment.env.envs,
+        "total_envs": experiment.env.envs * int(last.get("train/actors", 1) or 1),
         "task": _task(experiment.env),
         "seed": experiment.learner.seed,
         "total_timesteps": steps,
