@@ -13,6 +13,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+import numpy as np
+
 from garrison.bench.machine import cores
 from garrison.bench.measure import Configuration, Report, Work
 from garrison.bench.synthetic import Synthetic, rounds_per_second
@@ -114,7 +116,8 @@ def rllib_impala(runners: int, envs: int, rollout: int, hidden: int = 64, rounds
             return Synthetic(rounds, uneven=True)
         import garrison  # noqa: F401 - registers the environment
 
-        return gymnasium.make("garrison/CAGE2-v0", red="bline", length=100)
+        bits = gymnasium.make("garrison/CAGE2-v0", red="bline", length=100)
+        return gymnasium.wrappers.DtypeObservation(bits, np.float32)  # RLlib feeds bytes to its network otherwise
 
     register_env("measured", make)
     ray.init(num_cpus=runners + 1, include_dashboard=False, logging_level="error")

@@ -36,7 +36,7 @@ from garrison.learn.run import (
     make_network,
     progress,
 )
-from garrison.learn.supervisor import HELLO, Supervisor
+from garrison.learn.supervisor import Supervisor
 from garrison.learn.transport import Layout
 from garrison.vector import channel
 from garrison.vector.block import Carver, Memory
@@ -263,7 +263,6 @@ def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
         buffer = Layout(policy, config.rollout, recipe.num_envs, recipe.action_masks).carve()
         rollout, memory = buffer.rollout, torch.from_numpy(buffer.memory)
         actor.collector.reset(actor_seed(task.seed, start, recipe.num_envs))
-        channel.send(lines.replies, HELLO)
         news: list[News] = []
         told = perf_counter()
         random = np.random.default_rng(0)  # one minibatch: its order does not matter

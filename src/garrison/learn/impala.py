@@ -171,7 +171,10 @@ class Learner:
         check_finite(rollout, self.updates, state)
         lags = gathered.lags(self.updates)
         memory = torch.from_numpy(gathered.buffer.memory)
-        log_probs, values = self.network.evaluate(rollout, memory)
+        if any(lags):
+            log_probs, values = self.network.evaluate(rollout, memory)
+        else:  # these weights have just acted
+            log_probs, values = rollout.log_probs, np.vstack((rollout.values, rollout.last_values))
         trace = vtrace(
             log_probs - rollout.log_probs,
             rollout.rewards * np.float32(config.reward_scale),
@@ -256,7 +259,10 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
     update_began = perf_counter()
     watch.credit({})  # what it took to start belongs to no update
     try:
-        while learner.steps < config.steps and not (run is not None and run.stop):
+        while learner.steps < config.steps:
+            # Where a run continues exactly, it stops only between updates.
+            if run is not None and run.stop and (transport.actors or not gathered.reports):
+                break
             trajectory = transport.receive(LOOK_SECONDS)
             watch.mark("wait")
             for sentence in transport.check():
