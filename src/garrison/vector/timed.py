@@ -77,23 +77,18 @@ class TimedAsync(Timed, Async):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments, or those in `options["reset_mask"]`."""
-        self._ledger.settle()
-        try:
-            return super().reset(seed=seed, options=options)
-        finally:
-            self._ledger.mark()
+        self._ledger.close()
+        return super().reset(seed=seed, options=options)
 
     def step(self, actions: Any) -> Step:
         """Step every environment: observations, rewards, terminations, truncations, infos."""
-        self._ledger.settle()
-        try:
-            return super().step(actions)
-        finally:
-            self._ledger.mark()
+        self._ledger.close()
+        return super().step(actions)
 
     def send(self, actions: Any, env_ids: NDArray[Any] | Sequence[int] | None = None) -> None:
         """Start a step of the given environments (all by default) and return at once."""
         begun = clock()
+        self._ledger.open()
         self._inside = 0
         try:
             super().send(actions, env_ids)
@@ -103,6 +98,7 @@ class TimedAsync(Timed, Async):
     def recv(self) -> Ready:
         """Wait for the first `batch_size` environments and return their step's results."""
         begun = clock()
+        self._ledger.open()
         self._inside = 0
         try:
             return super().recv()

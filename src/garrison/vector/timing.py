@@ -47,6 +47,14 @@ def bin_of(nanoseconds: int) -> int:
     return (bits << FINE) + (nanoseconds >> bits - FINE - 1 & 7)
 
 
+def bins_of(nanoseconds: list[int]) -> Counts:
+    """Return the bin of each of many durations."""
+    times = np.array(nanoseconds, np.int64)
+    bits = np.frexp((times | 8).astype(np.float64))[1].astype(np.int64)
+    bins: Counts = (bits << FINE) + (times >> bits - FINE - 1 & 7)
+    return bins
+
+
 def edges() -> NDArray[np.float64]:
     """Return the lower edge of every bin in seconds, and the upper edge of the last."""
     places = np.arange(BINS + 1)
@@ -133,6 +141,7 @@ class Ledger:
         self.wall = 0
         self.outside = 0  # of it, the caller's own work
         self.slowest = 0.0
+        self._is_open = False
         self._loose = 0
 
     def call(self, wall: int, inside: int) -> None:
@@ -143,6 +152,12 @@ class Ledger:
         self.wall += wall
         self.outside += wall - inside
 
+    def open(self) -> None:
+        """Begin to count calls that wait for some environments only."""
+        if not self._is_open:
+            self._is_open = True
+            self._at_mark = self._cells.copy()
+
     def loose_call(self, wall: int, inside: int) -> None:
         """Count a call that waited for some environments only."""
         self.wall += wall
@@ -150,20 +165,23 @@ class Ledger:
         self._loose += inside
 
     def settle(self) -> None:
-        """Attribute the loose calls since the last mark."""
+        """Attribute the loose calls since the last time."""
+        if not self._is_open:
+            return
         cells = self._cells.copy()
         delta = cells - self._at_mark
         busiest = int(delta[:, SPENT].max())
         share = min(1.0, self._loose / busiest) if busiest else 1.0
         self.slowest += busiest * share
         self._hidden += delta[:, : COPY + 1].mean(axis=0) * (1.0 - share)
-        self.mark(cells)
-
-    def mark(self, cells: Counts | None = None) -> None:
-        """Let what the sections have counted so far be settled."""
-        self._at_mark = self._cells.copy() if cells is None else cells
-        self._before = self._at_mark[:, SPENT].tolist()
+        self._at_mark = cells
+        self._before = cells[:, SPENT].tolist()
         self._loose = 0
+
+    def close(self) -> None:
+        """Settle, and go back to calls that wait for all."""
+        self.settle()
+        self._is_open = False
 
     def read(self) -> Times:
         """Return the account as it stands."""
