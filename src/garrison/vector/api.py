@@ -75,7 +75,7 @@ def make(
         raise UserError(f"timing must be True, False or 'workers'; got {timing!r}")
     if native_envs := _native(env, num_envs, backend, mode, wanted, copy, workers, timing is True, env_kwargs):
         return native_envs
-    makers = _makers(env, num_envs, env_kwargs)
+    makers = makers_of(env, num_envs, env_kwargs)
     if on_worker_death not in ("raise", "restart"):
         raise UserError(f"on_worker_death must be 'raise' or 'restart'; got {on_worker_death!r}")
     if timeout is not None and timeout <= 0:
@@ -153,7 +153,8 @@ def _native(
     return envs
 
 
-def _makers(env: Env, num_envs: int | None, env_kwargs: dict[str, Any]) -> tuple[EnvMaker, ...]:
+def makers_of(env: Env, num_envs: int | None, env_kwargs: dict[str, Any]) -> tuple[EnvMaker, ...]:
+    """Return one function per environment that makes it."""
     if isinstance(env, str):
         # Only the first is watched by Gymnasium's checker: it costs time in every step, and they are all alike.
         first = partial(gymnasium.make, env, **env_kwargs)

@@ -4,9 +4,8 @@ N environments in sections of W workers on C cores, each step taking `step` seco
 
     serial     N (step + around)
     shared     the slowest section's sum of steps, or what the cores can do if that is more, + barrier + worker W
-    async      the mean section's sum of steps, or what the cores can do, + message for every batch that `recv` returns
-
-`uneven` is how much more than the mean section the slowest takes; see `slowest_section`.
+    async      the mean section's sum of steps, or what the cores can do, + message + worker W for every batch that
+               `recv` returns
 """
 
 from dataclasses import dataclass
@@ -60,8 +59,9 @@ def predict(
         return num_envs * each
     at_best = num_envs * (load.step * load.cpu + add.around) / min(cores, workers)
     if backend == "async":
+        batch = batch_size or num_envs
         section = max(num_envs * each / workers, at_best)
-        return section + add.message * num_envs / (batch_size or num_envs)
+        return section + (add.message + add.worker * min(workers, batch)) * num_envs / batch
     section = max(slowest_section(load, num_envs, workers) + -(-num_envs // workers) * add.around, at_best)
     return section + add.barrier + add.worker * workers
 
