@@ -191,6 +191,7 @@ def make_envs(config: EnvConfig) -> Any:
             config.backend,
             workers=config.workers or None,
             autoreset_mode="SameStep",
+            timing="workers",
             **config.env_args,
         )
     odds = config.red_odds
@@ -209,7 +210,8 @@ def make_envs(config: EnvConfig) -> Any:
         return VectorEnv(config.envs, **arguments)
     from garrison import vector
 
-    return vector.make(config.env, config.envs, config.backend, workers=config.workers or None, **arguments)
+    workers = config.workers or None
+    return vector.make(config.env, config.envs, config.backend, workers=workers, timing="workers", **arguments)
 
 
 def official(
