@@ -10,7 +10,7 @@ DEFAULT = "ppo-mixed"
 
 _CAGE2 = Experiment(
     env=EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact"),
-    ppo=PPOConfig(
+    learner=PPOConfig(
         steps=30_000_000,
         rollout=100,
         epochs=4,
@@ -28,7 +28,7 @@ _CAGE2 = Experiment(
 _CARTPOLE = Experiment(
     env=EnvConfig(env="CartPole-v1", envs=8, backend="serial"),
     run=RunConfig(checkpoint_every=10.0),
-    ppo=PPOConfig(
+    learner=PPOConfig(
         steps=200_000,
         rollout=32,
         epochs=20,
@@ -43,8 +43,8 @@ _CARTPOLE = Experiment(
 _RECORD = replace(
     _CAGE2,
     run=RunConfig(evaluate_every=5_000_000),
-    ppo=replace(
-        _CAGE2.ppo,
+    learner=replace(
+        _CAGE2.learner,
         steps=30_000_000,
         minibatches=16,
         learning_rate=2.5e-3,

@@ -24,11 +24,11 @@ def summarise(
     summary: dict[str, Any] = {
         "name": name,
         "status": status,
-        "training_mode": experiment.run.algorithm,
+        "training_mode": experiment.algorithm,
         "env": experiment.env.env,
         "total_envs": experiment.env.envs,
         "task": _task(experiment.env),
-        "seed": experiment.ppo.seed,
+        "seed": experiment.learner.seed,
         "total_timesteps": steps,
         "total_updates": result.updates if result else None,
         "duration_seconds": round(seconds, 3),
