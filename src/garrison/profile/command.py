@@ -133,6 +133,8 @@ def checked_advice(
     baseline = "serial" if "serial" in rows else next(iter(rows))
     tried: list[dict[str, Any]] = []
     for advice in advise(rows, cores()):
+        if any((each["backend"], each["workers"]) == (advice.backend, advice.workers) for each in tried):
+            continue
         say(f"checking the advice: {advice.words}")
         tried.append(verified(advice, request, rows, baseline))
         disappoints = (tried[-1]["measured_gain"] or 0.0) < DISAPPOINTING * tried[-1]["expected_gain"]

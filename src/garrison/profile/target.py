@@ -24,7 +24,7 @@ def resolve(name: str) -> str | Callable[..., Any]:
             made: Callable[..., Any] = found
             return made
     try:
-        gymnasium.spec(name)
+        gymnasium.spec(rest or name)
     except gymnasium.error.Error as error:
         known = get_close_matches(rest or name, gymnasium.registry, n=3)
         hint = f"did you mean {' or '.join(known)}?" if known else "give a Gymnasium id or package.module:callable."

@@ -1,6 +1,7 @@
 """`native`: environments with a compiled batch of their own, such as CAGE-2, behind the same front as the others."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -105,8 +106,11 @@ def make(
 
 
 def exists(env_id: str) -> bool:
-    """Say whether `env_id` has a compiled batch."""
-    return gymnasium.spec(env_id).vector_entry_point is not None
+    """Say whether `env_id`, which may be written module:id, has a compiled batch."""
+    module, _, name = env_id.rpartition(":")
+    if module:
+        import_module(module)
+    return gymnasium.spec(name).vector_entry_point is not None
 
 
 def _truth(env: VectorEnv[Any, Any, Any], name: str) -> NDArray[Any]:

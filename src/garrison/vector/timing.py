@@ -38,7 +38,7 @@ Counts = NDArray[np.int64]
 
 
 def bin_of(nanoseconds: int) -> int:
-    """Return the bin of a duration.
+    """Return the bin of a duration; below 8 ns, which no step is, that of one below 16.
 
     >>> bin_of(1000) == bin_of(1020), bin_of(1000) < bin_of(1140)
     (True, True)
@@ -60,8 +60,6 @@ def edges() -> NDArray[np.float64]:
     places = np.arange(BINS + 1)
     bits, eighth = places >> FINE, places & 7
     lower: NDArray[np.float64] = (8 + eighth) * 2.0 ** (bits - 4) * 1e-9
-    lower[: 4 << FINE] = 0.0
-    lower[4 << FINE] = 0.0  # what is shorter than 8 ns is here
     return lower
 
 
