@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gymnasium import spaces
 
 from garrison import cli
-from garrison.profile import command
+from garrison.profile import command, inference
 from garrison.profile.command import Options, checked_advice, fitting
+from garrison.profile.inference import infer
 from garrison.profile.report import table, to_text
 from garrison.vector.timing import PARTS
 
@@ -24,7 +26,7 @@ def test_the_command_tells_where_the_time_goes_and_checks_its_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["known_costs:quick_env", "--backend", "serial", "shared", "--envs", "4", "--workers", "2"]
-    arguments += ["--seconds", "0.2", "--extras", "hidden", "--env-args", "extra=0.0005"]
+    arguments += ["--seconds", "0.2", "--extras", "hidden", "--env-args", "extra=0.0005", "--no-policy"]
     assert cli.main(["profile", *arguments, "--out", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert text == (tmp_path / "profile.txt").read_text()
@@ -56,6 +58,20 @@ def test_the_command_tells_where_the_time_goes_and_checks_its_advice(
     assert advice["expected_gain"] >= 1.0
 
 
+def test_the_default_policy_is_timed_for_the_spaces() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    found = infer(spaces.Box(-1.0, 1.0, (4,)), spaces.MultiDiscrete([3, 5]), 8, seconds=0.01)
+    assert 0.0 < found["seconds"] < 1.0
+    assert found["network"].startswith("two towers 64-64 tanh")
+    assert "skipped" in infer(spaces.Text(5), spaces.Discrete(2), 8, seconds=0.01)
+
+
+def test_a_missing_torch_is_said_and_nothing_else_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "find_spec", lambda name: None)
+    found = infer(spaces.Box(-1.0, 1.0, (4,)), spaces.Discrete(2), 8, seconds=0.01)
+    assert found == {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
+
+
 def test_overhead_is_measured_beside_its_own_noise(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["profile", "CartPole-v1", "--overhead", "--backend", "serial", "--seconds", "0.2", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["backends"]["serial"]
@@ -70,7 +86,10 @@ def test_overhead_is_measured_beside_its_own_noise(capsys: pytest.CaptureFixture
         (["CartPole-v1", "--backend", "sharde"], "did you mean 'shared'"),
         (["CartPole-v1", "--envs", "0"], "--envs must be at least 1"),
         (["CartPole-v1", "--seconds", "0"], "--seconds must be between"),
-        (["known_costs:quick_env", "--backend", "serial", "--extras", "nothing"], "no extra named 'nothing'"),
+        (
+            ["known_costs:quick_env", "--backend", "serial", "--extras", "nothing", "--no-policy"],
+            "no extra named 'nothing'",
+        ),
         (["known_costs:quick_env", "--env-args", "speed=3"], "unexpected keyword argument 'speed'"),
     ],
 )

@@ -41,7 +41,7 @@ def look(request: dict[str, Any]) -> dict[str, Any]:
         "observation_space": str(spaces[0]),
         "action_space": str(spaces[1]),
         "has_batch": _has_batch(env, request["env_args"]),
-        "inference": infer(*spaces, request["envs"], request["seconds"] / 4),
+        "inference": infer(*spaces, request["envs"], request["seconds"] / 4) if request["policy"] else None,
     }
 
 

@@ -50,6 +50,8 @@ class Options:
     """Arguments of the environment."""
     seconds: float = 1.0
     """How long each backend is measured, after a warm-up of a third of it."""
+    policy: bool = True
+    """Also time the default policy, which takes PyTorch some seconds to load."""
     overhead: bool = False
     """Measure instead what the timing itself costs."""
     json: bool = False
@@ -89,6 +91,7 @@ def measure(options: Options, say: Callable[[str], None]) -> dict[str, Any]:
         "extras": list(options.extras) or None,
         "seconds": options.seconds,
         "warm_up": options.seconds / 3,
+        "policy": options.policy and not options.overhead,
     }
     seen = ask({**request, "what": "look"}, options.seconds)
     if "error" in seen:

@@ -30,7 +30,7 @@ def to_text(result: dict[str, Any]) -> str:
     rows = result["backends"]
     parts = [
         _heading(result),
-        table(rows, result["look"]["inference"].get("seconds")),
+        table(rows, (result["look"]["inference"] or {}).get("seconds")),
         *_notes(result),
         "",
         *_inference(result),
@@ -106,6 +106,8 @@ def _skipped(result: dict[str, Any]) -> list[str]:
 
 def _inference(result: dict[str, Any]) -> list[str]:
     found = result["look"]["inference"]
+    if found is None:
+        return []
     if "skipped" in found:
         return [*_wrapped(f"Policy inference not measured: {found['skipped']}"), ""]
     return [f"Policy: {found['network']}; {duration(found['seconds'])} for {result['envs']} observations.", ""]
