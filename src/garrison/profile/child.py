@@ -82,27 +82,39 @@ def profile(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def overhead(request: dict[str, Any]) -> dict[str, Any]:
-    """Time steps without timing, again without, and with, in turns; return the median seconds of each."""
+    """Step a set without timing, another without, and one with, in turns; return seconds of wall and CPU per step.
+
+    CPU time (the caller's and the workers') tells the cost on a machine that others use as well.
+    """
     sets = {"off": False, "off again": False, "on": True}
     made = {name: _make(request, timing) for name, timing in sets.items()}
     steps = {name: _advance(envs) for name, envs in made.items()}
-    for envs, step in zip(made.values(), steps.values(), strict=True):
+    for name, envs in made.items():
         envs.reset(seed=0)
-        _work(step, request["warm_up"] / 3)
-    spent: dict[str, list[float]] = {name: [] for name in sets}
+        _work(steps[name], request["warm_up"] / 3)
+    before = {name: _worker_cpu(envs) for name, envs in made.items()}
+    wall: dict[str, list[float]] = {name: [] for name in sets}
+    cpu = dict.fromkeys(sets, 0.0)
+    transitions = dict.fromkeys(sets, 0)
     random = np.random.default_rng(0)
     until = time.perf_counter() + request["seconds"]
-    while time.perf_counter() < until or len(spent["on"]) < FEWEST:
+    while time.perf_counter() < until or len(wall["on"]) < FEWEST:
         for name in random.permutation(list(sets)).tolist():
-            step = steps[name]
-            begun = time.perf_counter()
-            step()
-            step()
-            spent[name].append((time.perf_counter() - begun) / 2)
-    for envs in made.values():
+            begun, cpu_begun = time.perf_counter(), time.thread_time()
+            done = steps[name]() + steps[name]()
+            wall[name].append((time.perf_counter() - begun) * request["envs"] / done)
+            cpu[name] += time.thread_time() - cpu_begun
+            transitions[name] += done
+    for name, envs in made.items():
+        cpu[name] = (cpu[name] + _worker_cpu(envs) - before[name]) * request["envs"] / transitions[name]
         envs.close()
-    medians = {name: float(np.median(times)) for name, times in spent.items()}
-    return {"backend": request["backend"], "rounds": len(spent["on"]), "step_seconds": medians}
+    medians = {name: float(np.median(times)) for name, times in wall.items()}
+    return {"backend": request["backend"], "rounds": len(wall["on"]), "step_seconds": medians, "cpu_seconds": cpu}
+
+
+def _worker_cpu(envs: Any) -> float:
+    threads = [thread for each in usage.snapshot(getattr(envs, "pids", [])).values() for thread in each.values()]
+    return sum(cpu for cpu, _, _ in threads)
 
 
 def _has_batch(env: Any, env_args: dict[str, Any]) -> bool:

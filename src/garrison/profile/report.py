@@ -67,20 +67,24 @@ def table(rows: dict[str, Row], inference: float | None) -> str:
 
 
 def overhead_text(result: dict[str, Any]) -> str:
-    """Return what the timing itself costs, beside how much two equal runs without it differ."""
+    """Return what the timing itself costs, beside how much two equal sets without it differ."""
     lines = [
         f"{result['environment']}, {result['envs']} environments: what timing=True costs",
         "",
-        f"{'backend':<10}{'off':>12}{'on':>12}{'timing':>10}{'off again':>12}",
+        f"{'backend':<10}"
+        + "".join(f"{what + ' off':>12}{'on':>12}{'timing':>9}{'noise':>9}  " for what in ("CPU", "wall")),
     ]
     for name, row in result["backends"].items():
-        seconds = row["step_seconds"]
-        on, again = (seconds[each] / seconds["off"] - 1.0 for each in ("on", "off again"))
-        lines.append(
-            f"{name:<10}{duration(seconds['off']):>12}{duration(seconds['on']):>12}{on:>+10.1%}{again:>+12.1%}"
-        )
-    lines += _skipped(result)
-    lines.append("medians of steps taken in turns; `off again` is the noise, a second set without timing")
+        line = f"{name:<10}"
+        for seconds in (row["cpu_seconds"], row["step_seconds"]):
+            on, noise = (seconds[each] / seconds["off"] - 1.0 for each in ("on", "off again"))
+            line += f"{duration(seconds['off']):>12}{duration(seconds['on']):>12}{on:>+9.1%}{noise:>+9.1%}  "
+        lines.append(line.rstrip())
+    lines += [
+        "",
+        "per step of the batch, in turns; noise is a second set without timing against the first",
+        *_skipped(result),
+    ]
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 BUSY = 0.05
-"""The share of the time that a thread must run to be called busy."""
+"""The share of the time that a thread must run, or be ready to and wait for a core, to be called busy."""
 
 Thread = tuple[float, float, int]
 """Seconds on a core, seconds waiting for one, and how often it was forced off."""
@@ -54,7 +54,7 @@ def between(before: Snapshot, after: Snapshot, seconds: float) -> dict[int, Usag
         spent = [tuple(b - a for a, b in zip(earlier.get(t, nothing), now, strict=True)) for t, now in threads.items()]
         used[process] = Usage(
             threads=len(threads),
-            busy_threads=sum(cpu > BUSY * seconds for cpu, _, _ in spent),
+            busy_threads=sum(cpu + queue > BUSY * seconds for cpu, queue, _ in spent),
             cpu_seconds=sum(cpu for cpu, _, _ in spent),
             queue_seconds=sum(queue for _, queue, _ in spent),
             forced_switches=int(sum(switches for _, _, switches in spent)),
