@@ -203,6 +203,10 @@ def _advice(result: dict[str, Any]) -> list[str]:
     for other in result["rejected"]:
         came = "failed" if other["error"] else f"{other['measured_gain']:.2f} x"
         lines.append(f"  tried as well: {other['words']}, expected {other['expected_gain']:.2f} x, came to {came}")
+    if result["crowded"]:
+        lines.append(
+            "  The cores were not free, so this holds for the machine as it is now: ask again when it is idle."
+        )
     if advice["backend"] == "async":
         lines.append("  async gains by send and recv in your own loop; garrison train steps all together.")
     return lines
