@@ -3,6 +3,7 @@
 It is another class, chosen when the environments are made, so that a section that does not count has nothing to ask.
 """
 
+from array import array
 from collections.abc import Callable, Sequence
 from operator import sub
 from typing import Any
@@ -18,7 +19,7 @@ from garrison.vector.faults import env_failed
 from garrison.vector.section import Entries, Result, Section
 from garrison.vector.timing import BINS, COMPUTE, COPY, EXTRAS, RESET, RESETS, SPENT, bin_of, bins_of, clock
 
-TOGETHER = 256
+TOGETHER = 1024
 """How many cheap steps may wait for their place in the histogram."""
 LONG = 1_000_000
 """Nanoseconds of compute in one call after which they need not wait."""
@@ -41,7 +42,7 @@ class TimedSection(Section):
         self._cells: Any = block.times[0].data
         self._counts = block.counts[0]
         self._bins: Any = self._counts.data
-        self._stepped: list[int] = []  # and not yet in their bins
+        self._stepped = array("q")  # and not yet in their bins
         self._compute = 0
         self._restarts: set[int] = set()  # reset in this step instead of stepped
         self._reset_times: list[int] = []
@@ -113,7 +114,7 @@ class TimedSection(Section):
             steps = [spent for i, spent in zip(chosen, steps, strict=False) if i not in self._restarts]
             self._restarts.clear()
         self._compute += sum(steps)
-        self._stepped += steps
+        self._stepped.extend(steps)
 
     def _restart(self, i: int, _action: Any) -> Result:
         self._restarts.add(i)
@@ -144,8 +145,8 @@ class TimedSection(Section):
             for spent in self._stepped:
                 cells[bin_of(spent)] += 1
         else:
-            self._counts += np.bincount(bins_of(self._stepped), minlength=BINS)
-        self._stepped.clear()
+            self._counts += np.bincount(bins_of(np.array(self._stepped)), minlength=BINS)
+        del self._stepped[:]
 
 
 def section_kind(timing: bool) -> type[Section]:

@@ -47,11 +47,10 @@ def bin_of(nanoseconds: int) -> int:
     return (bits << FINE) + (nanoseconds >> bits - FINE - 1 & 7)
 
 
-def bins_of(nanoseconds: list[int]) -> Counts:
-    """Return the bin of each of many durations."""
-    times = np.array(nanoseconds, np.int64)
-    bits = np.frexp((times | 8).astype(np.float64))[1].astype(np.int64)
-    bins: Counts = (bits << FINE) + (times >> bits - FINE - 1 & 7)
+def bins_of(times: Counts) -> Counts:
+    """Return the bin of each of many durations in nanoseconds."""
+    bits = np.frexp(times | 8)[1]
+    bins: Counts = (bits << FINE) + (times >> bits - (FINE + 1) & 7)
     return bins
 
 
