@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plot": ("garrison.report.plot", "draw a run: learning curve, losses, time split, action mix"),
     "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
     "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "profile": ("garrison.profile", "where the time of a step goes, for any environment and backend; and what to do"),
     "doctor": ("garrison.doctor", "versions, cores, compiled kernels and a two-second speed check"),
     "demo": ("garrison.demo", "play the scripted attackers against simple defenders, thousands of episodes at once"),
 }

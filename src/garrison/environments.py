@@ -24,6 +24,7 @@ def make_envs(config: EnvConfig, num_envs: int | None = None) -> Any:
             config.backend,
             workers=config.workers or None,
             autoreset_mode="SameStep",
+            timing="workers",
             **config.env_args,
         )
     odds = config.red_odds
@@ -42,4 +43,5 @@ def make_envs(config: EnvConfig, num_envs: int | None = None) -> Any:
         return VectorEnv(num_envs, **arguments)
     from garrison import vector
 
-    return vector.make(config.env, num_envs, config.backend, workers=config.workers or None, **arguments)
+    workers = config.workers or None
+    return vector.make(config.env, num_envs, config.backend, workers=workers, timing="workers", **arguments)

@@ -227,9 +227,10 @@ class _Parent:
     def _measure(self, news: list[News], seconds: float) -> dict[str, float]:
         losses = np.mean([each.losses for each in news], axis=0)
         lags = [each.lag for each in news]
-        times = {stage: sum(each.times[stage] for each in news) / self.actors for stage in STAGES}
+        stages = dict.fromkeys(stage for each in news for stage in each.times)
+        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in stages}
         for stage, spent in times.items():
-            self.times[stage] += spent
+            self.times[stage] = self.times.get(stage, 0.0) + spent
         metrics = {
             "charts/steps_per_second": sum(each.steps for each in news) / seconds,
             "charts/learning_rate": float(self.shared.rates[0]),

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from garrison.report import style
-from garrison.report.runs import REWARD, Run, smooth
+from garrison.report.runs import REWARD, Run, in_order, smooth
 
 
 def label(runs: list[Run]) -> list[Run]:
@@ -41,7 +41,7 @@ def facts(run: Run) -> dict[str, Any]:
         "± (95 %)": run.total[1] if run.total else None,
         "rules": summary.get("evaluation", {}).get("rules"),
         "peak memory, GB": round(float(memory.max()), 2) if len(memory) else None,
-        **{f"time in {stage}, %": round(100 * share, 1) for stage, share in run.stages.items()},
+        **{f"time in {stage}, %": round(100 * share, 1) for stage, share in run.stage_shares.items()},
     }
 
 
@@ -101,11 +101,12 @@ def draw(runs: list[Run], window: int) -> Any:
 
 
 def _draw_split(axis: Any, runs: list[Run]) -> None:
-    stages = list(dict.fromkeys(stage for run in runs for stage in run.stages))
+    stages = in_order({stage for run in runs for stage in run.stages})
     left = np.zeros(len(runs))
     for stage in stages:
         shares = np.array([100 * run.stages.get(stage, 0.0) for run in runs])
-        axis.barh(range(len(runs)), shares, left=left, color=style.STAGES.get(stage, "#999999"), label=stage)
+        label = stage.replace("_", ": ")
+        axis.barh(range(len(runs)), shares, left=left, color=style.STAGES.get(stage, "#999999"), label=label)
         left += shares
     axis.set_yticks(range(len(runs)), [run.name for run in runs])
     axis.invert_yaxis()
