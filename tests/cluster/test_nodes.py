@@ -35,7 +35,7 @@ def carts(n: int, env: Any = "CartPole-v1") -> Any:
 
 
 def settings(**changes: Any) -> ImpalaConfig:
-    given = {"steps": 100_000_000, "actors": 3, "envs_per_actor": 4, "rollout": 8, "compute": "autograd"}
+    given = {"steps": 100_000_000, "actors": 3, "rollout": 8, "compute": "autograd"}
     return ImpalaConfig(**given | changes, policy=NET)
 
 
@@ -128,7 +128,7 @@ def test_a_run_outlives_an_actor_and_a_node_and_uses_one_that_joins(open_transpo
         (lambda t: len(story.metrics) > updates["three"] + 10, join),
         (everywhere, nothing),
     )
-    result = train(settings(), carts, run=story, connect=story.connect)
+    result = train(settings(), carts, 4, run=story, connect=story.connect)
     assert story.tells("actor 1", "died; another one takes its place")
     assert story.tells("has found room and begins")
     traffic = story.transport.traffic

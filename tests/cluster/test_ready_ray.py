@@ -12,6 +12,7 @@ import test_contract
 from vector_samples import Sampler, assert_same
 
 import garrison.vector
+from garrison.errors import UserError
 
 SHARED = (
     "test_each_environment_has_the_trajectory_it_has_in_serial",
@@ -102,3 +103,8 @@ class Large(Sampler):
         import gymnasium
 
         self.observation_space = gymnasium.spaces.Box(0, 255, (200, 200, 3), np.uint8)
+
+
+def test_what_ray_cannot_account_for_is_told() -> None:
+    with pytest.raises(UserError, match=r"envs\.traffic"):
+        garrison.vector.make(Sampler, 2, backend="ray", timing=True)

@@ -1,4 +1,4 @@
-"""The example and the code in docs/ppo.md run."""
+"""The example and the code in docs/ppo.md and docs/impala.md run."""
 
 import re
 import runpy
@@ -14,8 +14,9 @@ def test_the_example_trains(capsys: pytest.CaptureFixture[str]) -> None:
     assert "compiled on" in capsys.readouterr().out
 
 
-def test_the_code_in_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "ppo.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize("guide", ["ppo.md", "impala.md"])
+def test_the_code_in_the_guides_runs(guide: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / guide).read_text(), re.DOTALL)
     assert code is not None
-    exec(code.group(1), {})
-    assert float(capsys.readouterr().out) < 0
+    exec(code.group(1), {"__name__": "__main__"})
+    assert float(capsys.readouterr().out.split()[0]) < 0

@@ -111,9 +111,7 @@ def impala(
     from garrison.learn.timing import Stopwatch
     from garrison.learn.transport import Layout
 
-    config = ImpalaConfig(
-        steps=10**12, actors=actors, envs_per_actor=envs, rollout=rollout, batch=batch, threads=1, compute=compute
-    )
+    config = ImpalaConfig(steps=10**12, actors=actors, rollout=rollout, batch=batch, threads=1, compute=compute)
     make_envs = partial(envs_of, pace=pace)
     policy = policy_of(make_envs(1), config.policy)
     layout = Layout(policy, rollout, envs, False)
@@ -159,7 +157,7 @@ def impala(
             if pace:
                 learner.updates += 1
             else:
-                learner.update(Stopwatch(STAGES), dict)
+                learner.update(0.0, Stopwatch(STAGES), dict)
             learned = perf_counter()
             learner.gathered.clear()
             transport.publish(policy.flat.numpy(), learner.updates)

@@ -1,4 +1,4 @@
-"""Learning: PPO, its pure parts, and policies as torch modules.
+"""Learning: PPO, IMPALA, A3C, their pure parts, and policies as torch modules.
 
 Importing this package loads nothing; its names load on first use.
 """
@@ -7,14 +7,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from garrison.learn.config import PolicyConfig, PPOConfig
+    from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
     from garrison.learn.policy import Policy
     from garrison.learn.ppo import Diverged, Result, RunLog, train
     from garrison.learn.returns import gae
+    from garrison.learn.vtrace import vtrace
 
-__all__ = ["Diverged", "PPOConfig", "Policy", "PolicyConfig", "Result", "RunLog", "gae", "train"]
+__all__ = [
+    "A3CConfig",
+    "Diverged",
+    "ImpalaConfig",
+    "PPOConfig",
+    "Policy",
+    "PolicyConfig",
+    "Result",
+    "RunLog",
+    "gae",
+    "train",
+    "vtrace",
+]
 
 _HOMES = {
+    "A3CConfig": "config",
+    "ImpalaConfig": "config",
     "Diverged": "ppo",
     "PPOConfig": "config",
     "Policy": "policy",
@@ -23,6 +38,7 @@ _HOMES = {
     "RunLog": "ppo",
     "gae": "returns",
     "train": "ppo",
+    "vtrace": "vtrace",
 }
 
 

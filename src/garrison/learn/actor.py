@@ -45,7 +45,7 @@ class Plan:
 class Actor:
     """Acts with the newest weights that its desk has; the same loop in any process, behind any transport."""
 
-    def __init__(self, recipe: Recipe, seed: int) -> None:
+    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = STAGES) -> None:
         self.envs = recipe.make_envs(recipe.num_envs)
         try:
             self.policy = policy_of(self.envs, recipe.policy)
@@ -54,13 +54,13 @@ class Actor:
         except BaseException:
             self.envs.close()
             raise
-        self.watch = Stopwatch(STAGES)
+        self.watch = Stopwatch(stages)
         self._seed = seed
 
     def run(self, desk: Desk) -> None:
         """Begin new episodes and fill one buffer after the other until the desk has none left to give."""
         self.collector.reset(self._seed)
-        self.watch.mark("step")
+        self.watch.credit({})  # what it took to start belongs to no trajectory
         while (buffer := desk.borrow()) is not None:
             self.watch.mark("wait")
             version = desk.refresh(self.policy.flat.numpy())

@@ -43,6 +43,7 @@ class Inline:
 
     def receive(self, timeout: float) -> Trajectory | None:
         """Collect a trajectory."""
+        self._actor.watch.credit({})  # not its time: the learner's, since the last trajectory
         report = self._actor.fill(self._buffer, self._version)
         self._watch.credit(report.times)
         return Trajectory(self._buffer, report, actor=0)

@@ -16,7 +16,7 @@ from typing import Any
 
 from garrison.errors import UserError
 from garrison.learn.actor import Actor, Plan, Recipe, actor_seed
-from garrison.learn.supervisor import HELLO, Supervisor
+from garrison.learn.supervisor import Supervisor
 from garrison.learn.transport import Buffer, Floats, Layout, Report, Trajectory
 from garrison.learn.weights import NOTHING, SharedWeights
 from garrison.vector import channel
@@ -155,7 +155,6 @@ def _act(task: _Task, place: int, start: int, lines: Lines) -> None:
         board = _Board(layout, task.actors, task.buffers, Carver(memory))
         if board.length != task.length:
             raise UserError(f"the environments of actor {place} have other spaces than the learner's.")
-        channel.send(lines.replies, HELLO)
         actor.run(_LocalDesk(lines, board.weights, board.buffers[place]))
     finally:
         actor.close()

@@ -24,11 +24,8 @@ from garrison.vector.crew import DIED, Member, launch
 from garrison.vector.faults import EnvFailed, Failure, manner_of_death
 from garrison.vector.worker import Lines, settle_in
 
-HELLO = b"h"
-"""A process's first message: it has made its environments."""
-
-STARTING_SECONDS = 120.0
-"""How long a process may take until its first message: it imports, compiles and makes its environments."""
+STARTING_SECONDS = 300.0
+"""How long a process may take until its first message: it imports, makes its environments and may have to compile."""
 GRACE_SECONDS = 1.0
 """How long processes may take to end by themselves before they are killed."""
 MANY, SHORT_SECONDS = 5, 60.0
@@ -112,9 +109,8 @@ class Supervisor:
                 place, opcode, payload = self._inbox.popleft()
                 if opcode == DIED:
                     self._replace(place, None)
-                elif opcode == HELLO:
-                    self._has_begun[place] = True
                 else:
+                    self._has_begun[place] = True
                     return place, opcode, payload
             left = deadline - time.monotonic()
             if not self._take_in(max(0.0, left)) and left <= 0:
@@ -269,7 +265,7 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", "garrison.learn.actor"])
+    context.set_forkserver_preload(["__main__", "garrison.learn.local", "garrison.learn.a3c"])
     return context
 
 

@@ -1,0 +1,308 @@
+"""A3C (Mnih et al., 2016): every actor collects, computes a gradient and applies it to weights that all of them share.
+
+Nobody takes a lock: the weights and Adam's moments lie in shared memory, and each actor reads and writes them as they
+are, in the middle of another's writing if need be (Hogwild; Niu et al., 2011). A write that is lost costs one sample of
+one coordinate. The parent process only watches, logs and saves.
+"""
+
+import pickle
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from garrison.learn.actor import Actor, Recipe, actor_seed, policy_of
+from garrison.learn.adam import Adam
+from garrison.learn.config import A3CConfig
+from garrison.learn.loss import Means, Terms, normalisation
+from garrison.learn.policy import Policy
+from garrison.learn.returns import gae
+from garrison.learn.rollout import Batch, Take
+from garrison.learn.run import (
+    RECENT,
+    STATE_FORMAT,
+    Diverged,
+    EnvFactory,
+    Result,
+    RunLog,
+    broken,
+    check_finite,
+    check_resumable,
+    compute_of,
+    cores,
+    explained_variance,
+    make_network,
+    progress,
+)
+from garrison.learn.supervisor import Supervisor
+from garrison.learn.transport import Layout
+from garrison.vector import channel
+from garrison.vector.block import Carver, Memory
+from garrison.vector.worker import Lines
+
+STAGES = ("act", "step", "copy", "advantages", "learn", "log")
+NEWS = b"N"  # from an actor: a pickled News
+NEWS_SECONDS = 0.05
+LOG_SECONDS = 0.5
+"""How often an actor tells its parent and the parent its log; updates come hundreds of times a second."""
+UNCLIPPED = 1e9
+
+
+class News(NamedTuple):
+    """What one update of an actor came to."""
+
+    steps: int
+    returns: list[float]
+    lengths: list[int]
+    losses: list[float]
+    """`Means`, the gradient's norm and the explained variance."""
+    lag: int
+    """Updates that others made between reading the weights and changing them."""
+    times: dict[str, float]
+
+
+class Shared:
+    """What all actors read and write, in memory that `take` gives."""
+
+    def __init__(self, take: Take, size: int, actors: int) -> None:
+        floats, counts = np.dtype(np.float32), np.dtype(np.int64)
+        self.weights, self.first, self.second = (take((size,), floats) for _ in range(3))
+        self.adam_steps = take((1,), counts)
+        self.updates = take((actors,), counts)  # by each actor
+        self.rates = take((2,), np.dtype(np.float64))  # the learning rate and the weight of the entropy bonus
+        self.is_over = take((1,), np.dtype(np.bool_))
+
+
+@dataclass(frozen=True)
+class _Task:
+    config: A3CConfig
+    recipe: Recipe
+    actors: int
+    seed: int
+    length: int
+    """Bytes of the shared memory."""
+
+
+def train(
+    config: A3CConfig,
+    make_envs: EnvFactory,
+    num_envs: int,
+    run: RunLog | None = None,
+    resume: dict[str, Any] | None = None,
+) -> Result:
+    """Train a policy until `config.steps` steps are taken or `run` says stop.
+
+    Each actor makes `num_envs` environments with `make_envs`, in its own process; that must be picklable.
+
+    No two runs are the same: the actors race. A resumed run has the weights and Adam's moments, and new episodes.
+    """
+    began = perf_counter()
+    actors = cores() if config.actors < 0 else config.actors
+    envs = make_envs(1)  # only to learn the spaces
+    policy = policy_of(envs, config.policy, config.seed)
+    envs.close()
+    length = Carver(None)
+    Shared(length.take, len(policy.flat), actors)
+    memory = Memory()
+    shared = Shared(Carver(memory.map(length.offset)).take, len(policy.flat), actors)
+    parent = _Parent(config, policy, shared, actors, resume)
+    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute)
+    task = _Task(config, recipe, actors, (config.seed + parent.steps) % 2**63, length.offset)
+    parent.set_rates(progress(config, parent.steps, run))
+    supervisor = Supervisor(_work, task, actors, memory, config.actor_timeout, lambda place: None, "actor")
+    try:
+        parent.follow(supervisor, run)
+    except Diverged as diverged:
+        if run is not None:
+            run.checkpoint(diverged.state)
+        raise
+    finally:
+        shared.is_over[0] = True
+        supervisor.close()
+    final = parent.state()
+    policy.flat.copy_(final["weights"])
+    if run is not None:
+        run.checkpoint(final)
+    network = make_network(policy, 1, config.compute, 1)
+    network.close()
+    return Result(
+        policy=policy,
+        state=final,
+        steps=parent.steps,
+        updates=parent.updates,
+        seconds=perf_counter() - began,
+        metrics=parent.metrics,
+        times=parent.times,
+        threads=1,
+        compute=compute_of(network),
+        exact_resume=False,
+    )
+
+
+class _Parent:
+    """Watches the actors, sets their rates, logs and saves."""
+
+    def __init__(
+        self, config: A3CConfig, policy: Policy, shared: Shared, actors: int, resume: dict[str, Any] | None
+    ) -> None:
+        self.config, self.shared, self.actors = config, shared, actors
+        self.steps, self._updates_before = 0, 0
+        self.recent_returns: list[float] = []
+        self.recent_lengths: list[int] = []
+        self.metrics: dict[str, float] = {}
+        self.times = dict.fromkeys(STAGES, 0.0)
+        shared.weights[:] = policy.flat.numpy()
+        if resume is not None:
+            check_resumable(resume, "a3c", policy)
+            self.steps, self._updates_before = resume["steps"], resume["updates"]
+            shared.weights[:] = resume["weights"].numpy()
+            shared.first[:] = resume["adam"]["first"].numpy()
+            shared.second[:] = resume["adam"]["second"].numpy()
+            shared.adam_steps[0] = resume["adam"]["steps"]
+            self.recent_returns += resume["recent_returns"]
+            self.recent_lengths += resume["recent_lengths"]
+        self._good = self.state()
+
+    @property
+    def updates(self) -> int:
+        """Updates by all actors, earlier parts of a resumed run included."""
+        return self._updates_before + int(self.shared.updates.sum())
+
+    def state(self) -> dict[str, Any]:
+        """Return everything needed to continue."""
+        shared = self.shared
+        first, second = (torch.from_numpy(moment.copy()) for moment in (shared.first, shared.second))
+        return {
+            "format": STATE_FORMAT,
+            "algorithm": "a3c",
+            "steps": self.steps,
+            "updates": self.updates,
+            "weights": torch.from_numpy(shared.weights.copy()),
+            "adam": {"first": first, "second": second, "steps": int(shared.adam_steps[0])},
+            "collector": {"envs": None},
+            "recent_returns": list(self.recent_returns),
+            "recent_lengths": list(self.recent_lengths),
+        }
+
+    def follow(self, supervisor: Supervisor, run: RunLog | None) -> None:
+        """Take in news until there are enough steps or `run` says stop."""
+        say = getattr(run, "say", None) or (lambda text: None)
+        news: list[News] = []
+        logged = perf_counter()
+        while self.steps < self.config.steps and not (run is not None and run.stop):
+            message = supervisor.receive(LOG_SECONDS)
+            for sentence in supervisor.check():
+                say(sentence)
+            if message is not None:
+                self._take(pickle.loads(message[2]), news)
+            self.set_rates(progress(self.config, self.steps, run))
+            now = perf_counter()
+            if not news or (now - logged < LOG_SECONDS and self.steps < self.config.steps):
+                continue
+            seconds, logged = now - logged, now
+            self.metrics = self._measure(news, seconds) | {"charts/actors_replaced": supervisor.replaced}
+            news = []
+            if np.isfinite(self.shared.weights).all():
+                self._good = self.state()
+            if run is not None:
+                run.log(self.steps, self.metrics)
+                if run.due_checkpoint(self.steps):
+                    run.checkpoint(self._good)
+
+    def _take(self, told: list[News] | str, news: list[News]) -> None:
+        if isinstance(told, str):
+            raise Diverged(told, self._good)
+        news += told
+        for each in told:
+            self.steps += each.steps
+            self.recent_returns = (self.recent_returns + each.returns)[-RECENT:]
+            self.recent_lengths = (self.recent_lengths + each.lengths)[-RECENT:]
+
+    def set_rates(self, done: float) -> None:
+        """Tell the actors the rates for when the share `done` of the run is over."""
+        self.shared.rates[:] = self.config.learning_rate_at(done), self.config.entropy_coef_at(done)
+
+    def _measure(self, news: list[News], seconds: float) -> dict[str, float]:
+        losses = np.mean([each.losses for each in news], axis=0)
+        lags = [each.lag for each in news]
+        stages = dict.fromkeys(stage for each in news for stage in each.times)
+        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in stages}
+        for stage, spent in times.items():
+            self.times[stage] = self.times.get(stage, 0.0) + spent
+        metrics = {
+            "charts/steps_per_second": sum(each.steps for each in news) / seconds,
+            "charts/learning_rate": float(self.shared.rates[0]),
+            "charts/entropy_coef": float(self.shared.rates[1]),
+            "charts/epochs": 1,
+            "charts/episodes": sum(len(each.returns) for each in news),
+            "charts/policy_lag": float(np.mean(lags)),
+            "charts/policy_lag_max": max(lags),
+            "charts/actors": self.actors,
+            **{f"losses/{name}": float(value) for name, value in zip(LOSSES, losses, strict=True)},
+            **{f"time/{stage}": spent for stage, spent in times.items()},
+        }
+        if self.recent_returns:
+            metrics["charts/episode_return"] = float(np.mean(self.recent_returns))
+            metrics["charts/episode_length"] = float(np.mean(self.recent_lengths))
+        return metrics
+
+
+LOSSES = (*Means._fields, "grad_norm", "explained_variance")
+
+
+def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
+    """Be an actor process: read the weights, collect, change the weights; again and again."""
+    config, recipe = task.config, task.recipe
+    actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs), STAGES)
+    try:
+        policy, watch = actor.policy, actor.watch
+        shared = Shared(Carver(lines.memory.map(task.length)).take, len(policy.flat), task.actors)
+        adam = Adam(torch.from_numpy(shared.weights), config.adam_beta1, config.adam_beta2, config.adam_epsilon)
+        adam.first, adam.second = torch.from_numpy(shared.first), torch.from_numpy(shared.second)
+        buffer = Layout(policy, config.rollout, recipe.num_envs, recipe.action_masks).carve()
+        rollout, memory = buffer.rollout, torch.from_numpy(buffer.memory)
+        actor.collector.reset(actor_seed(task.seed, start, recipe.num_envs))
+        news: list[News] = []
+        told = perf_counter()
+        random = np.random.default_rng(0)  # one minibatch: its order does not matter
+        while not shared.is_over[0]:
+            policy.flat.numpy()[:] = shared.weights
+            version = int(shared.updates.sum())
+            report = actor.fill(buffer, version)
+            check_finite(rollout, version, dict)
+            rewards = rollout.rewards * np.float32(config.reward_scale)
+            endings = rollout.terminations, rollout.truncations, rollout.final_values, rollout.last_values
+            advantages = gae(rewards, rollout.values, *endings, config.gamma, config.gae_lambda)
+            batch = Batch.of(rollout, advantages, memory)
+            terms = Terms(UNCLIPPED, 0.0, config.value_coef, float(shared.rates[1]))
+            if config.normalise_advantages == "batch":
+                mean, scale = normalisation(advantages[rollout.counted])
+                terms = terms._replace(advantage_mean=mean, advantage_scale=scale)
+            watch.mark("advantages")
+
+            (rows,) = batch.minibatches(1, policy.is_recurrent, random)
+            means = actor.network.gradient(batch, rows, terms)
+            adam.steps = int(shared.adam_steps[0])
+            lag = int(shared.updates.sum()) - version
+            norm = adam.step(actor.network.gradients, float(shared.rates[0]), config.max_grad_norm)
+            if what := broken(means, norm):
+                raise Diverged(f"{what} is not finite after {version} updates; a lower learning_rate may help.", {})
+            shared.adam_steps[0] = adam.steps
+            shared.updates[place] += 1
+            watch.mark("learn")
+
+            explained = explained_variance(batch.returns, batch.values)
+            losses = [*means, norm, explained]
+            steps = int(rollout.counted.sum())
+            news.append(News(steps, list(report.returns), list(report.lengths), losses, lag, report.times))
+            if perf_counter() - told > NEWS_SECONDS:
+                channel.send(lines.replies, NEWS, pickle.dumps(news))
+                news, told = [], perf_counter()
+            watch.mark("log")
+    except Diverged as diverged:
+        channel.send(lines.replies, NEWS, pickle.dumps(str(diverged)))
+        channel.receive(lines.commands)  # nothing to do but to wait for the end
+    finally:
+        actor.close()

@@ -1,0 +1,212 @@
+"""Actors of IMPALA and workers of A3C that raise, die or hang are replaced; a learner that dies takes them along."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.learn.bits_env import BitsEnv
+from tests.learn.family import descendants, gone
+from tests.learn.test_impala import Talking
+
+from garrison import vector
+from garrison.errors import UserError
+from garrison.learn import a3c, impala
+from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig
+from garrison.learn.run import Result
+from garrison.vector import EnvFailed
+
+
+class UntilSaid(Talking):
+    """Stops at the third update after something was said."""
+
+    heard = 0
+
+    @property
+    def stop(self) -> bool:
+        return bool(self.said) and len(self.metrics) >= self.heard + 3
+
+    def say(self, text: str) -> None:
+        super().say(text)
+        self.heard = len(self.metrics)
+
+
+class FaultyOnce(BitsEnv):
+    """Does what `fault` says in its 40th step, unless another one has done it before: then `marker` exists."""
+
+    def __init__(self, num_envs: int, fault: str, marker: Path) -> None:
+        super().__init__(num_envs, length=10)
+        self.fault, self.marker, self.count = fault, marker, 0
+
+    def step(self, actions: Any) -> Any:
+        self.count += 1
+        if self.count == 40:
+            try:
+                self.marker.touch(exist_ok=False)
+            except FileExistsError:
+                return super().step(actions)
+            if self.fault == "raise":
+                raise ValueError("the dragon woke up")
+            if self.fault == "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            while True:
+                time.sleep(60)
+        return super().step(actions)
+
+
+class Hopeless(BitsEnv):
+    def step(self, actions: Any) -> Any:
+        raise ValueError("the dragon never sleeps")
+
+
+class Unreasonable(BitsEnv):
+    """Only the learner, which looks at one environment, can make it."""
+
+    def __init__(self, num_envs: int) -> None:
+        if num_envs > 1:
+            raise UserError("there is no scenario 7: use 2.")
+        super().__init__(num_envs)
+
+
+def train_impala(make_envs: Any, log: Any, steps: int = 20_000, timeout: float = 60.0) -> Result:
+    config = ImpalaConfig(
+        steps=steps,
+        actors=2,
+        rollout=25,
+        threads=1,
+        actor_timeout=timeout,
+        compute="autograd",  # starts sooner
+        policy=PolicyConfig(hidden=(16,)),
+    )
+    return impala.train(config, make_envs, 20, log)
+
+
+def train_a3c(make_envs: Any, log: Any, steps: int = 20_000, timeout: float = 60.0) -> Result:
+    config = A3CConfig(
+        steps=steps,
+        actors=2,
+        rollout=25,
+        actor_timeout=timeout,
+        compute="autograd",
+        policy=PolicyConfig(hidden=(16,)),
+    )
+    return a3c.train(config, make_envs, 20, log)
+
+
+TRAINERS = {"impala": (train_impala, "actor"), "a3c": (train_a3c, "actor")}
+each_trainer = pytest.mark.parametrize(("train", "name"), TRAINERS.values(), ids=TRAINERS.keys())
+
+
+@pytest.fixture(autouse=True)
+def nothing_may_stay() -> Iterator[None]:
+    memory = set(os.listdir("/dev/shm"))
+    yield
+    assert gone(descendants())
+    assert {name for name in os.listdir("/dev/shm") if not name.startswith("sem.")} <= memory
+
+
+@pytest.mark.parametrize(
+    ("trainer", "fault", "message", "timeout"),
+    [
+        ("impala", "raise", "raised ValueError: the dragon woke up", 60.0),
+        ("impala", "die", "was killed by SIGKILL", 60.0),
+        ("impala", "hang", "has not been heard of for 2 s", 2.0),
+        ("a3c", "die", "was killed by SIGKILL", 60.0),
+        ("a3c", "hang", "has not been heard of for 2 s", 2.0),
+    ],
+)
+def test_a_broken_actor_is_told_of_and_replaced(
+    trainer: str, fault: str, message: str, timeout: float, tmp_path: Path
+) -> None:
+    train, name = TRAINERS[trainer]
+    log = UntilSaid()
+    train(partial(FaultyOnce, fault=fault, marker=tmp_path / "done"), log, 10**12, timeout)
+    (sentence,) = [text for text in log.said if message in text]
+    assert sentence.startswith(f"{name} ")
+    assert sentence.endswith("another one takes its place")
+    assert log.metrics[-1]["charts/actors_replaced"] == len(log.said)
+
+
+def test_when_replacing_does_not_help_the_run_ends_with_the_reason() -> None:
+    with pytest.raises(EnvFailed, match=r"5 actors in 60 s .* the dragon never sleeps") as caught:
+        train_impala(Hopeless, None)
+    assert "in step" in caught.value.details
+
+
+@each_trainer
+def test_bad_input_is_told_at_once(train: Callable[..., Result], name: str) -> None:
+    with pytest.raises(UserError, match=r"^there is no scenario 7: use 2\.$"):
+        train(Unreasonable, None)
+
+
+@each_trainer
+def test_what_cannot_be_sent_to_a_process_is_told(train: Callable[..., Result], name: str) -> None:
+    lock = __import__("threading").Lock()
+    with pytest.raises(UserError, match="cannot be sent to another process"):
+        train(lambda n: (lock, BitsEnv(n))[1], None)
+
+
+def test_actors_may_have_workers_of_their_own() -> None:
+    log = Talking()
+    make = partial(vector.make, "CartPole-v1", backend="shared", workers=2, autoreset_mode="same_step")
+    assert train_impala(make, log, 3000).steps >= 3000
+    assert len(log.family) >= 6  # two actors, two workers each, and their fork servers if Python uses them
+
+
+SCRIPT = """
+    import sys
+    from tests.faults.test_actor_faults import TRAINERS
+    from tests.learn.bits_env import BitsEnv
+    from tests.learn.family import descendants
+
+    class Log:
+        stop = False
+        updates = 0
+        def log(self, step, metrics):
+            self.updates += 1
+            if self.updates == 2:
+                print(*descendants(), flush=True)
+        def due_checkpoint(self, step):
+            return False
+        def checkpoint(self, state):
+            print("saved", flush=True)
+
+    if __name__ == "__main__":
+        TRAINERS[sys.argv[1]][0](BitsEnv, Log(), 10**12)
+"""
+
+
+@pytest.mark.parametrize(
+    ("trainer", "how"), [("impala", signal.SIGKILL), ("impala", signal.SIGINT), ("a3c", signal.SIGKILL)]
+)
+def test_the_end_of_the_learner_is_the_end_of_all(trainer: str, how: signal.Signals, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    paths = os.pathsep.join((str(Path(__file__).parents[2]), *sys.path))
+    learner = subprocess.Popen(
+        [sys.executable, str(script), trainer],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+        start_new_session=True,
+    )
+    assert learner.stdout is not None
+    family = {int(pid) for pid in learner.stdout.readline().split()}
+    assert len(family) == 2
+    if how == signal.SIGINT:
+        os.killpg(learner.pid, how)  # as Ctrl-C does: to everybody
+    else:
+        learner.kill()
+    _, errors = learner.communicate(timeout=30)
+    assert gone(family)
+    if how == signal.SIGINT:
+        assert errors.count("KeyboardInterrupt") == 1  # of the learner alone
+        assert "garrison-" not in errors

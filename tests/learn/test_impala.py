@@ -1,0 +1,222 @@
+"""IMPALA: its gradient is the paper's; in one process it is repeatable and resumable, over processes it is whole."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from garrison.errors import UserError
+from garrison.learn import impala
+from garrison.learn.actor import Actor, Recipe, actor_seed
+from garrison.learn.autograd import AutogradNetwork
+from garrison.learn.compiled import CompiledNetwork
+from garrison.learn.config import ImpalaConfig, PolicyConfig
+from garrison.learn.loss import Terms
+from garrison.learn.policy import Policy
+from garrison.learn.rollout import Batch
+from garrison.learn.run import Diverged
+from garrison.learn.transport import Layout
+from garrison.learn.vtrace import vtrace
+from tests.learn.bits_env import BitsEnv
+from tests.learn.family import descendants, gone
+from tests.learn.test_compiled import random_batch, random_policy
+from tests.learn.test_ppo import Log, same
+
+SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
+BITS = partial(BitsEnv, length=10)
+
+
+class Talking(Log):
+    """Also keeps what is said."""
+
+    def __init__(self, updates: int = 10**9) -> None:
+        super().__init__(updates)
+        self.said: list[str] = []
+        self.family: set[int] = set()
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        super().log(step, metrics)
+        self.family |= descendants()
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+def filled(policy: PolicyConfig, compute: str, masked: bool = False) -> tuple[Any, Any, Any]:
+    actor = Actor(Recipe(BITS, 20, policy, masked, compute), seed=3)
+    actor.collector.reset(3)
+    buffer = Layout(actor.policy, 25, 20, masked).carve()
+    actor.fill(buffer, 0)  # the second one begins with a memory
+    actor.fill(buffer, 0)
+    return actor, buffer.rollout, torch.from_numpy(buffer.memory)
+
+
+POLICIES = {
+    "compiled": (PolicyConfig(hidden=(16,)), "compiled"),
+    "autograd": (PolicyConfig(hidden=(16,)), "autograd"),
+    "gru": (PolicyConfig(hidden=(16,), recurrent_size=8), "autograd"),
+}
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_evaluating_with_the_weights_that_acted_gives_what_acting_gave(kind: str) -> None:
+    actor, rollout, memory = filled(*POLICIES[kind])
+    log_probs, values = actor.network.evaluate(rollout, memory)
+    np.testing.assert_allclose(log_probs, rollout.log_probs, atol=2e-6)
+    np.testing.assert_allclose(values[:-1], rollout.values, atol=2e-6)
+    ended = rollout.terminations[-1] | rollout.truncations[-1]
+    np.testing.assert_allclose(values[-1][~ended], rollout.last_values[~ended], atol=2e-6)
+    actor.close()
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_compiled_and_plain_evaluation_agree(masked: bool) -> None:
+    policy = random_policy(spaces.Box(0, 1, (52,), np.int8), spaces.MultiDiscrete([7, 5]))
+    batch = random_batch(policy, 3, 300, masked)
+    layout = Layout(policy, 3, 300, masked)
+    rollout = layout.carve().rollout
+    rollout.observations[:-1] = batch.observations.reshape(rollout.observations[:-1].shape)
+    rollout.indices[:] = batch.indices.reshape(rollout.indices.shape)
+    if masked:
+        rollout.masks[:] = batch.masks.reshape(rollout.masks.shape)
+    slow, fast = AutogradNetwork(policy, 300, 1), CompiledNetwork(policy, 300, 2)
+    memory = policy.initial_state(300)
+    for a, b in zip(slow.evaluate(rollout, memory), fast.evaluate(rollout, memory), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+    fast.close()
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_the_first_gradient_of_an_update_is_the_papers(kind: str) -> None:
+    """By plain autograd: min(rho_bar, pi / mu) (r + gamma v_next - V) grad log pi, the value's and the entropy's."""
+    config, compute = POLICIES[kind]
+    actor, rollout, memory = filled(config, compute)
+    policy: Policy = actor.policy
+    policy.flat.add_(0.3 * torch.randn(len(policy.flat), generator=torch.Generator().manual_seed(1)))
+    log_probs, values = actor.network.evaluate(rollout, memory)
+    rest = (rollout.terminations, rollout.truncations, rollout.final_values, values[-1], 0.9)
+    trace = vtrace(log_probs - rollout.log_probs, rollout.rewards, values[:-1], *rest)
+    assert trace.weights.min() < 0.9  # it is off-policy
+    weighted = trace.advantages * trace.weights
+    batch = Batch.of(rollout, weighted, memory, log_probs, values[:-1], trace.targets)
+    rows = np.arange(500).reshape(25, 20) if policy.is_recurrent else np.arange(500)
+    means = actor.network.gradient(batch, rows, Terms(impala.UNCLIPPED, 0.0, 0.5, 0.01))
+    assert abs(means.approx_kl) < 1e-6
+    ours = actor.network.gradients.clone()
+
+    inputs = np.empty((500, policy.observations.size), np.float32)
+    policy.observations.inputs(batch.observations, np.arange(500), inputs)
+    shaped = torch.from_numpy(inputs).view(25, 20, -1) if policy.is_recurrent else torch.from_numpy(inputs)
+    logits, predicted, _ = policy(shaped, memory, torch.from_numpy(rollout.starts))
+    chosen = torch.log_softmax(logits.reshape(500, -1), 1)
+    picked = chosen.gather(1, torch.from_numpy(batch.indices).long()).squeeze(1)
+    loss = -(torch.from_numpy(weighted.reshape(-1)) * picked).mean()
+    loss = loss + 0.5 * 0.5 * ((predicted.reshape(-1) - torch.from_numpy(batch.returns)) ** 2).mean()
+    loss = loss + 0.01 * (chosen.exp() * chosen).sum(1).mean()
+    paper = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(policy.parameters()))])
+    torch.testing.assert_close(ours, paper, rtol=1e-3, atol=2e-6)
+    actor.close()
+
+
+SYNC = {
+    "pure": ImpalaConfig(steps=2000, actors=0, **SMALL),
+    "reusing": ImpalaConfig(steps=2000, actors=0, epochs=2, minibatches=4, batch=2, **SMALL),
+    "gru": ImpalaConfig(
+        steps=2000, actors=0, **{**SMALL, "policy": PolicyConfig(hidden=(16,), recurrent_size=8)}, minibatches=2
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SYNC)
+def test_the_same_seed_gives_the_same_bytes_also_when_resumed(kind: str) -> None:
+    config = SYNC[kind]
+    whole, again = impala.train(config, BITS, 20), impala.train(config, BITS, 20)
+    assert same(whole.state, again.state)
+    part = impala.train(config, BITS, 20, Log(updates=1))
+    assert part.steps < whole.steps
+    rest = impala.train(config, BITS, 20, resume=part.state)
+    assert rest.exact_resume
+    assert same(rest.state, whole.state)
+    other = impala.train(ImpalaConfig(**{**vars(config), "seed": 1}), BITS, 20)
+    assert not same(other.state, whole.state)
+
+
+def test_metrics_of_one_process() -> None:
+    log = Talking()
+    result = impala.train(SYNC["reusing"], BITS, 20, log)
+    assert log.steps == [1000, 2000]
+    assert log.states[-1] is result.state
+    last = log.metrics[-1]
+    assert last["charts/policy_lag"] == last["charts/policy_lag_max"] == 0
+    assert last["charts/vtrace_weight"] == pytest.approx(1, abs=1e-6)
+    assert last["charts/episode_length"] == 10
+    assert last["charts/actors"] == 0
+    assert last["time/step"] > 0
+    assert last["time/wait"] < last["time/learn"]
+    assert sum(v for k, v in last.items() if k.startswith("actors/")) == pytest.approx(1)
+
+
+def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
+    config = ImpalaConfig(steps=5000, actors=2, **SMALL)
+    log = Talking()
+    result = impala.train(config, BITS, 20, log)
+    assert result.steps >= 5000
+    assert not result.exact_resume
+    assert result.state["collector"] == {"envs": None}
+    assert {m["charts/actors"] for m in log.metrics} == {2}
+    assert max(m["charts/policy_lag_max"] for m in log.metrics) >= 1
+    assert all(0 <= m["charts/publish_share"] < 1 for m in log.metrics)
+    assert not log.said
+    assert log.family
+    assert gone(log.family)
+    resumed = impala.train(ImpalaConfig(**{**vars(config), "steps": 6000}), BITS, 20, resume=result.state)
+    assert 6000 <= resumed.steps < 7000
+    into_sync = impala.train(
+        ImpalaConfig(**{**vars(config), "steps": 6000, "actors": 0}), BITS, 20, resume=result.state
+    )
+    assert not into_sync.exact_resume
+
+
+def test_actors_have_seeds_of_their_own() -> None:
+    ranges = [range(actor_seed(7, place, 20), actor_seed(7, place, 20) + 20) for place in range(50)]
+    assert len({seed for seeds in ranges for seed in seeds}) == 1000
+
+
+class Poisoned(BitsEnv):
+    def step(self, actions: Any) -> Any:
+        shown, rewards, *rest = super().step(actions)
+        rewards[3] = np.nan
+        return shown, rewards, *rest
+
+
+def test_what_is_not_finite_ends_the_run_with_the_last_good_state() -> None:
+    log = Log()
+    with pytest.raises(Diverged, match="rewards are not finite"):
+        impala.train(SYNC["pure"], Poisoned, 20, log)
+    assert log.states[-1]["updates"] == 0
+    with pytest.raises(Diverged, match="A lower learning_rate"):
+        impala.train(
+            ImpalaConfig(**{**vars(SYNC["reusing"]), "learning_rate": 1e30, "max_grad_norm": 0.0}), BITS, 20, log
+        )
+    assert np.isfinite(log.states[-1]["weights"].numpy()).all()
+
+
+def test_a_state_that_does_not_fit_is_refused() -> None:
+    state = impala.train(SYNC["pure"], BITS, 20).state
+    with pytest.raises(UserError, match="algorithm 'ppo'"):
+        impala.train(SYNC["pure"], BITS, 20, resume={**state, "algorithm": "ppo"})
+    with pytest.raises(UserError, match="20 environments, and there are 10"):
+        impala.train(SYNC["pure"], BITS, 10, resume=state)
+    with pytest.raises(UserError, match="weights"):
+        impala.train(ImpalaConfig(**{**vars(SYNC["pure"]), "policy": PolicyConfig()}), BITS, 20, resume=state)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("actors", -2), ("rho_bar", 0.0), ("clip", -1.0), ("vtrace_lambda", 2.0), ("batch", 0)]
+)
+def test_settings_are_checked(name: str, value: float) -> None:
+    with pytest.raises(UserError, match=f"{name} cannot be {value}"):
+        ImpalaConfig(**{name: value})

@@ -1,0 +1,103 @@
+"""IMPALA and A3C learn: CartPole in one process, CartPole over processes, CAGE-2 for some seconds."""
+
+from functools import partial
+from typing import Any
+
+from garrison import vector
+from garrison.cage2 import VectorEnv
+from garrison.learn import a3c, impala
+from garrison.learn.config import A3CConfig, ImpalaConfig
+
+CARTPOLE = partial(vector.make, "CartPole-v1", backend="serial", autoreset_mode="same_step")
+SETTINGS: dict[str, Any] = {
+    "learning_rate": 3e-3,
+    "entropy_coef": 0.005,
+    "reward_scale": 0.05,
+}
+
+
+class Until:
+    """Stops as soon as the mean return exceeds `enough`."""
+
+    def __init__(self, enough: float) -> None:
+        self.enough, self.best = enough, -float("inf")
+
+    @property
+    def stop(self) -> bool:
+        return self.best > self.enough
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        self.best = max(self.best, metrics.get("charts/episode_return", self.best))
+
+    def due_checkpoint(self, step: int) -> bool:
+        return False
+
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        pass
+
+
+def impala_config(**changes: Any) -> ImpalaConfig:
+    return ImpalaConfig(
+        **{
+            "steps": 60_000,
+            "actors": 0,
+            "rollout": 64,
+            "epochs": 4,
+            "minibatches": 4,
+            "vtrace_lambda": 0.9,
+            "threads": 1,
+            **SETTINGS,
+            **changes,
+        }
+    )
+
+
+def test_cartpole_is_learned_step_by_step() -> None:
+    result = impala.train(impala_config(), CARTPOLE, 8)
+    assert result.metrics["charts/episode_return"] > 300
+
+
+def test_cartpole_is_learned_without_reusing_samples() -> None:
+    pure = impala_config(steps=200_000, rollout=20, epochs=1, minibatches=1, clip=0.0, vtrace_lambda=1.0)
+    log = Until(300)
+    impala.train(pure, CARTPOLE, 8, log)
+    assert log.stop
+
+
+def test_cartpole_is_learned_from_actor_processes() -> None:
+    log = Until(300)
+    impala.train(impala_config(steps=400_000, actors=2), CARTPOLE, 8, log)
+    assert log.stop
+
+
+def test_cartpole_is_learned_by_actors_without_locks() -> None:
+    log = Until(300)
+    config = A3CConfig(
+        steps=600_000,
+        actors=2,
+        rollout=32,
+        gae_lambda=0.9,
+        normalise_advantages="batch",
+        **SETTINGS,
+    )
+    a3c.train(config, CARTPOLE, 8, log)
+    assert log.stop
+
+
+def cage2(num_envs: int) -> VectorEnv:
+    arguments: dict[str, Any] = {"observation": "memory", "actions": "compact", "rules": "leaderboard", "length": 30}
+    return VectorEnv(num_envs, red="bline", autoreset_mode="SameStep", **arguments)
+
+
+def test_cage2_improves_over_a_random_defender() -> None:
+    log = Until(-50)  # random: about -100
+    config = impala_config(
+        steps=500_000,
+        actors=1,
+        rollout=30,
+        reward_scale=0.1,
+        learning_rate=2e-3,
+        action_masks=True,
+    )
+    impala.train(config, cage2, 128, log)
+    assert log.stop
