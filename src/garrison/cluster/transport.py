@@ -255,6 +255,7 @@ class Remote:
             raise EnvFailed(None, what, details)
         self._say(number, f"{complaint}; another one takes its place")
         self._places[number] = self._hire()
+        self._places[number].told = place.told and not place.node  # still waiting, by another name
         self.replaced += 1
 
     def _say(self, number: int, what: str) -> None:
