@@ -81,8 +81,12 @@ def train(
     envs: VectorEnv[Any, Any, Any],
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
 ) -> Result:
     """Train a policy on `envs` until `config.steps` steps are taken or `run` says stop.
+
+    It starts from `resume`, the state of an earlier part; or else from `weights`, those of another policy of the same
+    shape (`Policy.flat`); or else from weights drawn with the seed.
 
     The same configuration and seed on the same machine give the same result, also when stopped and resumed, provided
     that the environments have `get_state()` and `set_state(state)`. The environments are stepped, not closed.
@@ -115,6 +119,9 @@ def train(
         }
 
     if resume is None:
+        if weights is not None:
+            _check_shape(weights, policy, "start")
+            policy.flat.copy_(weights)
         collector.reset(config.seed)
     else:
         _check_resumable(resume, policy, envs.num_envs)
@@ -256,14 +263,18 @@ def _check_resumable(state: dict[str, Any], policy: Policy, num_envs: int) -> No
             f"cannot resume: the state is of algorithm {state.get('algorithm')!r}, format {state.get('format')!r}; "
             f"this PPO reads format {STATE_FORMAT}."
         )
-    if state["weights"].shape != policy.flat.shape:
-        raise UserError(
-            f"cannot resume: the state holds {len(state['weights'])} weights and this policy has {len(policy.flat)}; "
-            "the policy's settings or the environment's spaces differ."
-        )
+    _check_shape(state["weights"], policy, "resume")
     if len(state["collector"]["streams"]) != num_envs:
         saved = len(state["collector"]["streams"])
         raise UserError(f"cannot resume: the state is of {saved} environments, and there are {num_envs}.")
+
+
+def _check_shape(weights: torch.Tensor, policy: Policy, what: str) -> None:
+    if weights.shape != policy.flat.shape:
+        raise UserError(
+            f"cannot {what}: the state holds {len(weights)} weights and this policy has {len(policy.flat)}; "
+            "the policy's settings or the environment's spaces differ."
+        )
 
 
 def _check_finite(rollout: Rollout, updates: int, state: Any) -> None:
