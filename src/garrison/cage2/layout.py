@@ -174,3 +174,38 @@ TAPE = _without_gaps(
         ("process_id_reused", "i1"),  # the new session got a process id that was once reported (quirk Q14)
     ]
 )
+
+# What a workflow adds to a batch; kept beside the state, so that a batch without a workflow is as small and as fast as
+# before (compliance.py).
+NUM_UNITS = 5
+
+LEDGER = _without_gaps(
+    [
+        # --- this episode
+        ("order", "i1", NUM_UNITS),  # unit types, the most urgent first
+        ("next_order", "i1", NUM_UNITS),  # the order from the next reset on
+        ("fixes", "i4"),
+        ("compliant", "i4"),  # of these
+        ("rate", "f8"),  # compliant / fixes; NO_FIX_RATE before the first
+        ("alignment_return", "f8"),  # alignment reward so far
+        ("fixed", "i1"),  # mask of unit types that were the target of a fix
+        # --- the episode that ended last
+        ("episodes", "i4"),  # how many have ended since reset() was called
+        ("last_fixes", "i4"),
+        ("last_compliant", "i4"),
+        ("last_rate", "f8"),
+        ("last_env_return", "f8"),
+        ("last_alignment_return", "f8"),
+    ]
+)
+
+TERMS = _without_gaps(
+    [
+        ("weight", "f8"),
+        ("step_bonus", "f8"),
+        ("step_penalty", "f8"),
+        ("no_fix_penalty", "f8"),
+        ("by_history", "i1"),  # what complies: by what was fixed before instead of by the true state
+        ("count_foothold", "i1"),  # Red's foothold is compromised, and a fix there is a fix
+    ]
+)

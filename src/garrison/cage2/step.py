@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from garrison.cage2.attack import attack
 from garrison.cage2.defend import allow, defend
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
-from garrison.cage2.memory import forget, remember, write_memory
+from garrison.cage2.memory import NUM_REMEMBERED, forget, remember, write_memory
 from garrison.cage2.names import (
     FIRST_BLOCK,
     NUM_ACTIONS,
@@ -132,7 +132,7 @@ def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
 def show(env: Record, row: NDArray[np.int8]) -> None:
     """Write what Blue sees, and behind it what it can remember if the row has room for that."""
     write_observation(env, row)
-    if len(row) > NUM_BITS:
+    if len(row) >= NUM_REMEMBERED:
         write_memory(env, row)
 
 
@@ -177,7 +177,7 @@ def step_batch(
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
         rewards[i] = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
         write_observation(env, obs[i])
-        if obs.shape[1] > NUM_BITS:
+        if obs.shape[1] >= NUM_REMEMBERED:
             remember(env, sc, action, obs[i])
             write_memory(env, obs[i])
         truncated = env.t >= env.length

@@ -28,6 +28,7 @@ from garrison.cage2.checks import (
 )
 from garrison.cage2.lanes import Lanes
 from garrison.cage2.layout import STATE, TAPE
+from garrison.cage2.ledger import JOINED_STATE, Compliance, ledger_of
 from garrison.cage2.memory import NUM_REMEMBERED
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
 from garrison.cage2.observe import NUM_BITS
@@ -44,6 +45,7 @@ from garrison.cage2.step import (
     warm_up,
 )
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
+from garrison.cage2.workflow import ORDER_BITS, Workflow
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -93,6 +95,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
             observations and actions, see `garrison.cage2.memory`.
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
+        workflow: the order in which kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
+            environment's plus the alignment's, `workflow` has them apart, and observations end with the order.
         copy: return copies instead of the buffers.
         render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
     """
@@ -116,6 +120,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         scenario: str | Path | None = None,
         observation: str = "bits",
         actions: str = "all",
+        workflow: Workflow | None = None,
         copy: bool = False,
         render_mode: str | None = None,
     ) -> None:
@@ -144,6 +149,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._tapes = np.zeros((1, 1), TAPE)
 
         width = OBSERVATIONS[choose("observation", observation, list(OBSERVATIONS))]
+        self._ledger = ledger_of(workflow, num_envs)
+        width += ORDER_BITS if self._ledger is not None and self._ledger.settings.show_order else 0
         self._action_ids = ACTION_SETS[choose("actions", actions, list(ACTION_SETS))]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
         self.single_action_space = action_space_of(len(self._action_ids), self._external)
@@ -190,6 +197,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
         envs, scenario, _ = self._records
         reset_batch(envs, scenario, self._mixed, mask, self._obs)
+        if self._ledger is not None:
+            self._ledger.begin(mask)
+            self._ledger.show(self._obs)
         self._truncations[mask] = False
         self._is_reset = True
         return self._out(self._obs), {}
@@ -205,6 +215,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
         ended = self._run(blue)
+        if self._ledger is not None:
+            self._ledger.settle(self._envs, self._truncations if ended else None, self._rewards)
+            self._ledger.show_changes(self._obs)
         infos = self._episode_infos() if ended else {}
         return (
             self._out(self._obs),
@@ -229,6 +242,25 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     # --- more than Gymnasium asks for
 
     @property
+    def workflow(self) -> Compliance | None:
+        """How the workflow is followed, as read-only views that follow the batch; None without a workflow."""
+        return None if self._ledger is None else self._ledger.views
+
+    def set_orders(self, orders: Any, now: bool = False) -> None:
+        """Give the environments new orders, in any form that `Workflow.orders` takes.
+
+        An episode is judged by one order: new ones take effect at each environment's next reset, automatic or not. With
+        `now` they take effect at once, which needs that no environment has been stepped since its reset.
+        """
+        if self._ledger is None:
+            raise UserError("this batch has no workflow; make it with workflow=Workflow(...) to give it orders.")
+        if now and (self._envs["t"].any() or self._envs["done"].any()):
+            raise UserError("episodes are under way, so orders cannot change now: call reset(), or leave out now=True.")
+        self._ledger.set_orders(orders, now)
+        if now:
+            self._ledger.show(self._obs)
+
+    @property
     def observations(self) -> NDArray[np.int8]:
         """Blue's present observations: the buffer that the next step overwrites."""
         return self._obs
@@ -247,22 +279,31 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def get_state(self, env_ids: Ids = None) -> NDArray[np.void]:
         """Return a copy of the complete state of some environments, random streams included."""
-        return self._envs[self._ids(env_ids)].copy()
+        ids = self._ids(env_ids)
+        return self._envs[ids] if self._ledger is None else self._ledger.join(self._envs, ids)
 
     def set_state(self, state: NDArray[np.void], env_ids: Ids = None) -> None:
-        """Put saved states into some environments, one each; they go on exactly as the saved ones would."""
+        """Put saved states into some environments, one each; they go on exactly as the saved ones would.
+
+        With a workflow the state holds the orders and what was fixed so far; what that is worth is the batch's setting.
+        """
         ids = self._ids(env_ids)
-        if not isinstance(state, np.ndarray) or state.dtype != STATE:
+        expected, other = (STATE, JOINED_STATE) if self._ledger is None else (JOINED_STATE, STATE)
+        if isinstance(state, np.ndarray) and state.dtype == other:
+            raise UserError("state and batch must both have a workflow, or none of them.")
+        if not isinstance(state, np.ndarray) or state.dtype != expected:
             got = state.dtype if isinstance(state, np.ndarray) else type(state).__name__
             raise UserError(f"the state has another layout than this version of Garrison uses: {str(got)[:80]}.")
         if state.shape not in ((len(ids),), ()):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
         if not self._external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
-        self._envs[ids] = state
+        self._envs[ids] = state if self._ledger is None else self._ledger.take(state, ids)
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
         observe_batch(self._records[0], mask, self._obs)
+        if self._ledger is not None:
+            self._ledger.show(self._obs)
         self._truncations[ids] = self._envs["done"][ids].astype(np.bool_)
         self._is_reset = self._is_reset or bool(mask.all())
 
@@ -288,6 +329,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._tapes.shape[1] > 1:
             twin._tapes = self._tapes[ids]
         twin._scenario = self._scenario.copy()
+        twin._ledger = None if self._ledger is None else self._ledger.copy(ids)
         twin.observation_space = batch_space(self.single_observation_space, len(ids))
         twin.action_space = batch_space(self.single_action_space, len(ids))
         twin._attach()
@@ -340,16 +382,17 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._red_actions,
             self._obs,
             self.final_observations,
-            self._rewards,
+            self._rewards if self._ledger is None else self._ledger.env_rewards,
             self._truncations,
         )
+        step = step_batch if self._ledger is None else self._ledger.step
         mode, mixed = RESET_MODES[self.autoreset_mode], self._mixed
         if len(self._slices) == 1:
-            return int(step_batch(*common, 0, self.num_envs, mode, mixed))
+            return int(step(*common, 0, self.num_envs, mode, mixed))
         if self._lanes is None or self._lanes_owner != os.getpid():  # threads do not survive a fork
             self._lanes = Lanes(self._threads - 1)
             self._lanes_owner = os.getpid()
-        return self._lanes.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
+        return self._lanes.run([partial(step, *common, a, b, mode, mixed) for a, b in self._slices])
 
     def _episode_infos(self) -> dict[str, Any]:
         """Return the return and length of the episodes that just ended, as Gymnasium's own environments would."""
@@ -361,6 +404,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             "_l": mask,
         }
         infos: dict[str, Any] = {"episode": episode, "_episode": mask}
+        if self._ledger is not None:
+            infos.update(workflow=self._ledger.infos(mask), _workflow=mask)
+            episode["r"] = episode["r"] + infos["workflow"]["alignment_return"]
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             final_obs = np.full(self.num_envs, None, dtype=object)
             for i in np.flatnonzero(mask):

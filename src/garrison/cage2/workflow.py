@@ -1,0 +1,111 @@
+"""Workflows: in which order kinds of hosts are to be fixed, and what following it is worth.
+
+A workflow is an order of the five unit types, the most urgent first. A *fix* is a Remove or a Restore; it *complies*
+when it goes to the unit type whose turn it is. `garrison.cage2.compliance` judges every fix inside the step, by the
+true state before it; `docs/workflow.md` has the definitions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cage2.layout import NUM_UNITS
+from garrison.cage2.names import HOSTS
+from garrison.errors import UserError, choose
+
+UNITS = ("defender", "enterprise", "op_server", "op_host", "user")
+"""The unit types; a host belongs to the one that its name begins with."""
+UNIT_OF_HOST = np.array([next(u for u, name in enumerate(UNITS) if name in host.lower()) for host in HOSTS])
+"""(13,) the unit type of each host"""
+ORDERS = np.array(list(permutations(range(NUM_UNITS))), np.int8)
+"""(120, 5) every order; an order's index is its row"""
+ORDER_BITS = NUM_UNITS * NUM_UNITS
+DEFINITIONS = ("state", "history")
+FOOTHOLDS = ("ignore", "count")
+
+_DIGITS = NUM_UNITS ** np.arange(NUM_UNITS)
+_INDEX_OF_KEY = {int(order @ _DIGITS): i for i, order in enumerate(ORDERS.astype(np.int64))}
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """Which orders the environments of a batch follow, what complies, and what that is worth.
+
+    Raises:
+        UserError: naming the setting and what it must be.
+    """
+
+    orders: Any = 0
+    """An index 0..119 into `ORDERS`; a list of these, one for each environment; or an (n, 5) array of unit numbers, the
+    most urgent first. Kept as indices."""
+    definition: str = "state"
+    """`state`: a fix complies if nothing is compromised, or if its target's type is the first compromised one in the
+    order. `history`: it complies if every more urgent type was the target of a fix before, in this episode."""
+    foothold: str = "ignore"
+    """`ignore`: the host of Red's permanent session never counts as compromised, and Remove or Restore there is no fix.
+    `count`: both count, so that the user type is compromised at all times."""
+    weight: float = 30.0
+    """Lambda: what full compliance over an episode is worth."""
+    step_bonus: float = 0.0
+    """Times the weight, for each fix that complies."""
+    step_penalty: float = 0.0
+    """Times the weight, taken for each fix that does not."""
+    no_fix_penalty: float = 0.2
+    """Times the weight, taken at the end of an episode without a fix."""
+    show_order: bool = True
+    """Append the order to the observation: 25 bits, bit 5 * position + unit."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", _indices(self.orders))
+        choose("definition", self.definition, DEFINITIONS)
+        choose("foothold", self.foothold, FOOTHOLDS)
+        for name in ("weight", "step_bonus", "step_penalty", "no_fix_penalty"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not isfinite(value):
+                raise UserError(f"{name} must be a finite number; got {value!r}.")
+            if value < 0:
+                raise UserError(f"{name} must not be negative; got {value}.")
+            object.__setattr__(self, name, float(value))
+
+
+def order_table(orders: Any, num_envs: int) -> NDArray[np.int8]:
+    """Return (n, 5): the order of each environment, from any form that `Workflow.orders` takes."""
+    indices = _indices(orders)
+    if isinstance(indices, int):
+        return np.tile(ORDERS[indices], (num_envs, 1))
+    if len(indices) != num_envs:
+        raise UserError(f"orders need one for each of the {num_envs} environments; got {len(indices)}.")
+    return ORDERS[list(indices)]
+
+
+def order_bits(orders: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return (n, 25): the bits that show each order."""
+    return np.eye(NUM_UNITS, dtype=np.int8)[orders].reshape(len(orders), ORDER_BITS)
+
+
+def _indices(orders: Any) -> int | tuple[int, ...]:
+    """Return an order's index, or the index of each environment's order."""
+    if not isinstance(orders, Sequence | np.ndarray | int | np.integer) or isinstance(orders, str | bool):
+        raise UserError(f"orders must be an index, a list of indices or an (n, 5) array; got {orders!r}.")
+    try:
+        array = np.asarray(orders)
+    except ValueError:  # rows of different lengths
+        array = np.zeros((0, 0, 0), np.int64)
+    if array.dtype.kind not in "iu" or array.size == 0 or array.ndim > 2 or array.shape[1:] not in ((), (NUM_UNITS,)):
+        raise UserError(
+            f"orders must be an index, a list of indices or an (n, 5) array of unit numbers; got {orders!r}."
+        )
+    if array.ndim < 2:
+        if array.min() < 0 or array.max() >= len(ORDERS):
+            raise UserError(f"the index of an order must lie in 0..{len(ORDERS) - 1}; got {orders!r}.")
+        return int(array) if array.ndim == 0 else tuple(array.tolist())
+    rows = array.astype(np.int64)
+    wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(NUM_UNITS)).any(axis=1))
+    if len(wrong):
+        raise UserError(f"an order must have each of the units 0..4 once; row {wrong[0]} is {rows[wrong[0]].tolist()}.")
+    return tuple(_INDEX_OF_KEY[key] for key in (rows @ _DIGITS).tolist())
