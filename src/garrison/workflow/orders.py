@@ -18,9 +18,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.workflow import UNITS
 from garrison.errors import UserError
 
-UNITS = ("defender", "enterprise", "op_server", "op_host", "user")
 Order = tuple[str, ...]
 
 ARROW = " → "

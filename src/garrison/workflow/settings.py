@@ -1,13 +1,15 @@
 """What decides a training on workflows, and a search among them: frozen dataclasses, YAML files in and out."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
 
 import tyro
 
 from garrison.cage2.workflow import DEFINITIONS, FOOTHOLDS, Workflow
-from garrison.config import EnvConfig, Experiment
+from garrison.config import EnvConfig, Experiment, RunConfig
 from garrison.errors import UserError, choose
 from garrison.learn.config import PPOConfig
 from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
@@ -40,8 +42,10 @@ class WorkflowConfig:
     """Training is over after so many updates without a gain of 0.01 in compliance; 0 means never."""
     min_episodes: int = 0
     """Episodes, over all environments, before compliance or patience may end the training."""
-    episodes: int = 300_000
+    episodes: int = 100_000
     """The most episodes to train for, over all environments."""
+    inherited_learning_rate: float = 5e-4
+    """Adam's learning rate where training starts from inherited weights; `learning_rate` is for fresh ones."""
     orders: Annotated[tuple[int, ...], tyro.conf.Suppress] = ()
     """Numbers of the orders that are trained."""
 
@@ -56,6 +60,8 @@ class WorkflowConfig:
                 f"compliance_threshold is a share of the fixes, more than 0 and at most 1; "
                 f"got {self.compliance_threshold:g}."
             )
+        if not 0 < self.inherited_learning_rate < float("inf"):
+            raise UserError(f"inherited_learning_rate must be positive; got {self.inherited_learning_rate:g}.")
         for name in ("patience", "min_episodes"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
@@ -91,6 +97,8 @@ class WorkflowExperiment(Experiment):
 
     workflow: WorkflowConfig = field(default_factory=WorkflowConfig)
 
+    what: ClassVar[str] = "training on workflows"
+
     def __post_init__(self) -> None:
         if not self.env.is_cage2 or self.env.backend not in ("auto", "native"):
             raise UserError("workflows are followed in the native CAGE-2 only: leave out --env and --backend.")
@@ -99,10 +107,14 @@ class WorkflowExperiment(Experiment):
         if self.run.evaluate_every:
             raise UserError("evaluate_every is the challenge's protocol; training on workflows has no use for it.")
 
-    @property
-    def learner(self) -> PPOConfig:
-        """The learner's settings, with the steps that the episodes make."""
-        return dataclasses.replace(self.ppo, steps=self.workflow.episodes * self.env.length)
+    def learner(self, inherits: bool) -> PPOConfig:
+        """Return the learner's settings, with the steps that the episodes make and the learning rate for the start."""
+        rate = self.workflow.inherited_learning_rate if inherits else self.ppo.learning_rate
+        return dataclasses.replace(self.ppo, steps=self.workflow.episodes * self.env.length, learning_rate=rate)
+
+    def of_orders(self, orders: Sequence[int]) -> Self:
+        """Return the same for other orders."""
+        return dataclasses.replace(self, workflow=dataclasses.replace(self.workflow, orders=tuple(orders)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values, without the steps, which follow from the episodes."""
@@ -111,9 +123,14 @@ class WorkflowExperiment(Experiment):
         return values
 
     @classmethod
-    def from_yaml(cls, text: str, base: Experiment | None = None) -> "WorkflowExperiment":
-        """Read settings from YAML text."""
-        found = super().from_yaml(text, base or cls())
+    def load(cls, path: Path) -> Self:
+        """Read the settings of a run."""
+        try:
+            found = cls.from_yaml(path.read_text())
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"cannot read the settings in {path}: {error}.") from None
+        except UserError as error:
+            raise UserError(f"{path} does not hold the settings of a {cls.what}: {error}") from None
         assert isinstance(found, cls)
         return found
 
@@ -135,7 +152,7 @@ class SearchConfig:
     """Whether gp may choose an order again: its training then goes on."""
     fixed_episodes: bool = False
     """Train every order for exactly `episodes`, and let its reward count whatever its compliance."""
-    base_episodes: int = 200_000
+    base_episodes: int = 100_000
     """Episodes of one network on all orders at once, from which every order starts; 0 means that an order starts from
     the nearest one trained, by Kendall's distance, and the first from nothing."""
     evaluate_episodes: int = 500
@@ -167,6 +184,8 @@ class SearchExperiment(WorkflowExperiment):
 
     search: SearchConfig = field(default_factory=SearchConfig)
 
+    what: ClassVar[str] = "search"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.search.method == EXHAUSTIVE and self.run.duration:
@@ -178,6 +197,7 @@ class SearchExperiment(WorkflowExperiment):
         return StopRules(None, 0, 0, workflow.episodes) if self.search.fixed_episodes else workflow.rules()
 
 
+_RUN = RunConfig(evaluate_episodes=200)
 _ENV = EnvConfig(envs=1024, red="bline", rules="head", observation="memory", actions="compact")
 _PPO = PPOConfig(
     rollout=100,
@@ -189,7 +209,7 @@ _PPO = PPOConfig(
     reward_scale=0.1,
     action_masks=True,
 )
-TRAIN = WorkflowExperiment(env=_ENV, ppo=_PPO)
+TRAIN = WorkflowExperiment(env=_ENV, run=_RUN, ppo=_PPO)
 SEARCH = SearchExperiment(
-    env=_ENV, ppo=_PPO, workflow=WorkflowConfig(episodes=5_000, min_episodes=5_000, patience=12)
+    env=_ENV, run=_RUN, ppo=_PPO, workflow=WorkflowConfig(episodes=4_096, min_episodes=4_096)
 )

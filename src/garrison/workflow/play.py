@@ -1,0 +1,156 @@
+"""Measure how defenders follow orders: environment reward, alignment and compliance, each with its confidence."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.agents.forward import network_of
+from garrison.agents.protocol import Agent
+from garrison.cage2 import VectorEnv
+from garrison.cage2.observe import NUM_BITS
+from garrison.config import EnvConfig
+from garrison.workflow.batch import make_batch
+from garrison.workflow.settings import WorkflowConfig
+
+CONFIDENCE = 1.96  # standard errors that a 95 % interval reaches to each side
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a defender got under one order, per episode; a `ci95` is half the width of the interval."""
+
+    order: int
+    reward: float
+    """Environment reward."""
+    reward_ci95: float
+    compliance: float
+    """Share of the fixes that comply; 0.5 in an episode without a fix."""
+    compliance_ci95: float
+    alignment: float
+    """Alignment reward."""
+    fixes: float
+    reward_std: float
+    reward_min: float
+    reward_max: float
+    episodes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+class Player(Protocol):
+    """Chooses actions in environments that follow one order."""
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+
+    @property
+    def observation(self) -> str:
+        """What the environments show it, see `garrison.cage2.VectorEnv`."""
+
+    @property
+    def actions(self) -> str:
+        """What it chooses from, see `garrison.cage2.VectorEnv`."""
+
+    def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
+        """Get ready for new episodes under an order."""
+
+    def act(self, envs: VectorEnv) -> NDArray[np.int64]:
+        """Return one action for each environment."""
+
+
+class NetworkPlayer:
+    """A network that is shown the order, as it was trained; takes the likeliest action or draws one."""
+
+    def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
+        env = values["experiment"]["env"]
+        self.name, self.observation, self.actions, self._sample = name, env["observation"], env["actions"], sample
+        self._masked = bool(values["experiment"]["ppo"].get("action_masks", False))
+        self._network = network_of(values["policy"], values["state"]["weights"])
+
+    def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
+        """Start with an empty memory."""
+        self._random = np.random.default_rng(seed)
+        self._network.begin(envs.num_envs)
+        self._starts = np.ones(envs.num_envs, np.bool_)
+
+    def act(self, envs: VectorEnv) -> NDArray[np.int64]:
+        """Return the network's choices."""
+        logits = self._network.logits(envs.observations, self._starts)
+        self._starts[:] = False
+        if self._masked:
+            logits[~envs.action_masks()] = -np.inf
+        if self._sample:  # the largest of logits with Gumbel noise has the probabilities of the softmax
+            logits += self._random.gumbel(size=logits.shape).astype(np.float32)
+        choices: NDArray[np.int64] = logits.argmax(axis=1)
+        return choices
+
+
+class AgentPlayer:
+    """Any agent of the challenge: sees the 52 observations, chooses among the 145 actions.
+
+    Args:
+        make: returns the agent for an order, anew.
+        name: what results call it.
+    """
+
+    observation, actions = "bits", "all"
+
+    def __init__(self, make: Callable[[int], Agent], name: str) -> None:
+        self.name, self._make = name, make
+
+    def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
+        """Make the agent for this order."""
+        self._agent = self._make(order)
+        self._agent.begin(envs.num_envs, seed)
+
+    def act(self, envs: VectorEnv) -> NDArray[np.int64]:
+        """Ask the agent."""
+        return self._agent.act(envs.observations[:, :NUM_BITS])
+
+
+def play(
+    player: Player, env: EnvConfig, workflow: WorkflowConfig, order: int, episodes: int, seed: int = 0
+) -> Score:
+    """Play `episodes` episodes under one order; the same seed gives every order and player the same attackers."""
+    envs = make_batch(
+        env,
+        workflow,
+        [order] * episodes,
+        observation=player.observation,
+        actions=player.actions,
+        autoreset_mode="Disabled",
+    )
+    seeds = np.random.SeedSequence((seed, env.length)).generate_state(episodes, np.uint64)
+    envs.reset(seed=seeds.tolist())
+    player.begin(envs, order, seed)
+    for _ in range(env.length):
+        envs.step(player.act(envs))
+    books: Any = envs.workflow
+    reward, reward_ci95 = _mean(books.last_env_return)
+    compliance, compliance_ci95 = _mean(books.last_rate)
+    score = Score(
+        order,
+        reward,
+        reward_ci95,
+        compliance,
+        compliance_ci95,
+        float(books.last_alignment_return.mean()),
+        float(books.last_fixes.mean()),
+        float(books.last_env_return.std(ddof=1)),
+        float(books.last_env_return.min()),
+        float(books.last_env_return.max()),
+        episodes,
+    )
+    envs.close()
+    return score
+
+
+def _mean(values: NDArray[np.float64]) -> tuple[float, float]:
+    return float(values.mean()), CONFIDENCE * float(values.std(ddof=1)) / math.sqrt(len(values))
