@@ -9,10 +9,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from garrison.cage2.ledger import Compliance
 from garrison.cage2.truth import Truth
 from garrison.cage2.vector_env import VectorEnv
-from garrison.cage2.workflow import Workflow
+from garrison.cage2.workflow import Compliance, Workflow
 from garrison.errors import UserError
 
 

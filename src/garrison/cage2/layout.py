@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from garrison.cage2.names import NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_SUBNETS
+from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_SUBNETS
 
 Record: TypeAlias = Any  # an element of an array of the dtypes below; Numba and NumPy both give attribute access
 
@@ -26,6 +26,7 @@ SERVICE_TERM = NUM_HOSTS
 ACTION_TERM = NUM_HOSTS + 1
 NUM_TERMS = NUM_HOSTS + 2
 
+NUM_UNITS = 5  # types of hosts that a workflow puts in order (workflow.py)
 MAX_LENGTH = 2**15 - 1  # a step adds at most one session, decoy or report, so no count below can overflow
 
 
@@ -52,6 +53,23 @@ _MEMORY: list[tuple[Any, ...]] = [
 ]
 
 MEMORY = _without_gaps(_MEMORY)
+
+_LEDGER: list[tuple[Any, ...]] = [
+    # --- how a workflow is followed: kept only where there is one (compliance.py)
+    ("order", "i1", NUM_UNITS),  # unit types, the most urgent first
+    ("next_order", "i1", NUM_UNITS),  # the order from the next reset on
+    ("env_reward", "f8"),  # the two parts of the last step's reward
+    ("alignment", "f8"),
+    ("fixes", "i4"),  # in this episode
+    ("compliant", "i4"),  # of these
+    ("fixed", "i1"),  # mask of the unit types that were the target of a fix
+    ("rate", "f8"),  # compliant / fixes
+    ("alignment_total", "f8"),  # alignment reward so far
+    ("last_fixes", "i4"),  # and of the episode that ended last
+    ("last_compliant", "i4"),
+    ("last_rate", "f8"),
+    ("last_alignment_total", "f8"),
+]
 
 STATE = _without_gaps(
     [
@@ -120,6 +138,7 @@ STATE = _without_gaps(
         ("activity", "i1"),  # Activity on the host below, in this step
         ("active_host", "i1"),  # -1: none
         *_MEMORY,
+        *_LEDGER,
     ]
 )
 
@@ -158,6 +177,15 @@ SCENARIO = _without_gaps(
         ("decoy_hides", "i1"),  # the encoder shows no activity where a decoy was placed (quirk Q7)
         # --- who plays Red
         ("red_odds", "f8", 3),  # cumulative odds of the scripted attackers, drawn at each reset
+        # --- the workflow
+        ("has_workflow", "i1"),
+        ("by_history", "i1"),  # fixes are judged by the fixes before, not by the true state
+        ("outside", "i1"),  # the host that has no part in the workflow, -1: none
+        ("fix_unit", "i1", NUM_ACTIONS),  # unit type that an action fixes, -1: it is no fix
+        ("alignment_weight", "f8"),
+        ("step_bonus", "f8"),  # these are times the weight
+        ("step_penalty", "f8"),
+        ("no_fix_penalty", "f8"),
     ]
 )
 
@@ -172,40 +200,5 @@ TAPE = _without_gaps(
         ("session_index", "i2"),  # which session an escalation lifts
         ("session_removable", "i1"),  # whether that one was removable
         ("process_id_reused", "i1"),  # the new session got a process id that was once reported (quirk Q14)
-    ]
-)
-
-# What a workflow adds to a batch; kept beside the state, so that a batch without a workflow is as small and as fast as
-# before (compliance.py).
-NUM_UNITS = 5
-
-LEDGER = _without_gaps(
-    [
-        # --- this episode
-        ("order", "i1", NUM_UNITS),  # unit types, the most urgent first
-        ("next_order", "i1", NUM_UNITS),  # the order from the next reset on
-        ("fixes", "i4"),
-        ("compliant", "i4"),  # of these
-        ("rate", "f8"),  # compliant / fixes; NO_FIX_RATE before the first
-        ("alignment_return", "f8"),  # alignment reward so far
-        ("fixed", "i1"),  # mask of unit types that were the target of a fix
-        # --- the episode that ended last
-        ("episodes", "i4"),  # how many have ended since reset() was called
-        ("last_fixes", "i4"),
-        ("last_compliant", "i4"),
-        ("last_rate", "f8"),
-        ("last_env_return", "f8"),
-        ("last_alignment_return", "f8"),
-    ]
-)
-
-TERMS = _without_gaps(
-    [
-        ("weight", "f8"),
-        ("step_bonus", "f8"),
-        ("step_penalty", "f8"),
-        ("no_fix_penalty", "f8"),
-        ("by_history", "i1"),  # what complies: by what was fixed before instead of by the true state
-        ("count_foothold", "i1"),  # Red's foothold is compromised, and a fix there is a fix
     ]
 )

@@ -27,8 +27,7 @@ from garrison.cage2.checks import (
     whole_numbers,
 )
 from garrison.cage2.lanes import Lanes
-from garrison.cage2.layout import STATE, TAPE
-from garrison.cage2.ledger import JOINED_STATE, Compliance, ledger_of
+from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
 from garrison.cage2.memory import NUM_REMEMBERED
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
 from garrison.cage2.observe import NUM_BITS
@@ -45,7 +44,7 @@ from garrison.cage2.step import (
     warm_up,
 )
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
-from garrison.cage2.workflow import ORDER_BITS, Workflow
+from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -61,6 +60,7 @@ Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[n
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
 
+UNIT_SUM = sum(range(NUM_UNITS))  # of an order's unit numbers; a state without a workflow has zeros
 OBSERVATIONS = {"bits": NUM_BITS, "memory": NUM_REMEMBERED}  # name and width
 
 
@@ -95,8 +95,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
             observations and actions, see `garrison.cage2.memory`.
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
-        workflow: the order in which kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
-            environment's plus the alignment's, `workflow` has them apart, and observations end with the order.
+        workflow: in which order kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
+            environment's plus the alignment's (`envs.workflow` has them apart), and observations end with the order.
         copy: return copies instead of the buffers.
         render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
     """
@@ -105,6 +105,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     truth: Truth
     """The true state, as read-only views that follow the batch"""
+    workflow: Compliance | None
+    """How the workflow is followed, as read-only views that follow the batch; None without a workflow"""
     final_observations: NDArray[np.int8]
     """With SAME_STEP: the last observation of each environment whose episode ended in the last step"""
 
@@ -149,8 +151,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._tapes = np.zeros((1, 1), TAPE)
 
         width = OBSERVATIONS[choose("observation", observation, list(OBSERVATIONS))]
-        self._ledger = ledger_of(workflow, num_envs)
-        width += ORDER_BITS if self._ledger is not None and self._ledger.settings.show_order else 0
+        if workflow is not None and not isinstance(workflow, Workflow):
+            raise UserError(f"workflow must be a garrison.cage2.workflow.Workflow or None; got {workflow!r}.")
+        self._workflow = workflow
+        if workflow is not None:
+            apply_workflow(workflow, self._envs, self._scenario)
+            width += ORDER_BITS if workflow.show_order else 0
         self._action_ids = ACTION_SETS[choose("actions", actions, list(ACTION_SETS))]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
         self.single_action_space = action_space_of(len(self._action_ids), self._external)
@@ -170,6 +176,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _attach(self) -> None:
         """Make what is derived from the arrays: after construction, unpickling or copying."""
         self.truth = Truth.of(self._envs)
+        self.workflow = None if self._workflow is None else Compliance.of(self._workflow, self._envs)
         self._records = records(self._envs), records(self._scenario), records(self._tapes)
         self._lanes: Lanes | None = None
         self._lanes_owner = 0
@@ -197,9 +204,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
         envs, scenario, _ = self._records
         reset_batch(envs, scenario, self._mixed, mask, self._obs)
-        if self._ledger is not None:
-            self._ledger.begin(mask)
-            self._ledger.show(self._obs)
         self._truncations[mask] = False
         self._is_reset = True
         return self._out(self._obs), {}
@@ -215,9 +219,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
         ended = self._run(blue)
-        if self._ledger is not None:
-            self._ledger.settle(self._envs, self._truncations if ended else None, self._rewards)
-            self._ledger.show_changes(self._obs)
         infos = self._episode_infos() if ended else {}
         return (
             self._out(self._obs),
@@ -242,9 +243,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     # --- more than Gymnasium asks for
 
     @property
-    def workflow(self) -> Compliance | None:
-        """How the workflow is followed, as read-only views that follow the batch; None without a workflow."""
-        return None if self._ledger is None else self._ledger.views
+    def observations(self) -> NDArray[np.int8]:
+        """Blue's present observations: the buffer that the next step overwrites."""
+        return self._obs
 
     def set_orders(self, orders: Any, now: bool = False) -> None:
         """Give the environments new orders, in any form that `Workflow.orders` takes.
@@ -252,18 +253,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         An episode is judged by one order: new ones take effect at each environment's next reset, automatic or not. With
         `now` they take effect at once, which needs that no environment has been stepped since its reset.
         """
-        if self._ledger is None:
+        if self._workflow is None:
             raise UserError("this batch has no workflow; make it with workflow=Workflow(...) to give it orders.")
-        if now and (self._envs["t"].any() or self._envs["done"].any()):
+        if now and self._envs["t"].any():
             raise UserError("episodes are under way, so orders cannot change now: call reset(), or leave out now=True.")
-        self._ledger.set_orders(orders, now)
+        self._envs["next_order"] = order_table(orders, self.num_envs)
         if now:
-            self._ledger.show(self._obs)
-
-    @property
-    def observations(self) -> NDArray[np.int8]:
-        """Blue's present observations: the buffer that the next step overwrites."""
-        return self._obs
+            self._envs["order"] = self._envs["next_order"]
+            observe_batch(self._records[0], np.ones(self.num_envs, np.bool_), self._obs)
 
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
         """Return (n, number of actions): False where an action cannot have an effect now.
@@ -279,31 +276,24 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def get_state(self, env_ids: Ids = None) -> NDArray[np.void]:
         """Return a copy of the complete state of some environments, random streams included."""
-        ids = self._ids(env_ids)
-        return self._envs[ids] if self._ledger is None else self._ledger.join(self._envs, ids)
+        return self._envs[self._ids(env_ids)].copy()
 
     def set_state(self, state: NDArray[np.void], env_ids: Ids = None) -> None:
-        """Put saved states into some environments, one each; they go on exactly as the saved ones would.
-
-        With a workflow the state holds the orders and what was fixed so far; what that is worth is the batch's setting.
-        """
+        """Put saved states into some environments, one each; they go on exactly as the saved ones would."""
         ids = self._ids(env_ids)
-        expected, other = (STATE, JOINED_STATE) if self._ledger is None else (JOINED_STATE, STATE)
-        if isinstance(state, np.ndarray) and state.dtype == other:
-            raise UserError("state and batch must both have a workflow, or none of them.")
-        if not isinstance(state, np.ndarray) or state.dtype != expected:
+        if not isinstance(state, np.ndarray) or state.dtype != STATE:
             got = state.dtype if isinstance(state, np.ndarray) else type(state).__name__
             raise UserError(f"the state has another layout than this version of Garrison uses: {str(got)[:80]}.")
         if state.shape not in ((len(ids),), ()):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
         if not self._external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
-        self._envs[ids] = state if self._ledger is None else self._ledger.take(state, ids)
+        if self._workflow is not None and np.any(state["order"].sum(axis=-1) != UNIT_SUM):
+            raise UserError("the state comes from a batch without a workflow, so it has no orders to go on with.")
+        self._envs[ids] = state
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
         observe_batch(self._records[0], mask, self._obs)
-        if self._ledger is not None:
-            self._ledger.show(self._obs)
         self._truncations[ids] = self._envs["done"][ids].astype(np.bool_)
         self._is_reset = self._is_reset or bool(mask.all())
 
@@ -329,7 +319,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._tapes.shape[1] > 1:
             twin._tapes = self._tapes[ids]
         twin._scenario = self._scenario.copy()
-        twin._ledger = None if self._ledger is None else self._ledger.copy(ids)
         twin.observation_space = batch_space(self.single_observation_space, len(ids))
         twin.action_space = batch_space(self.single_action_space, len(ids))
         twin._attach()
@@ -382,17 +371,16 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._red_actions,
             self._obs,
             self.final_observations,
-            self._rewards if self._ledger is None else self._ledger.env_rewards,
+            self._rewards,
             self._truncations,
         )
-        step = step_batch if self._ledger is None else self._ledger.step
         mode, mixed = RESET_MODES[self.autoreset_mode], self._mixed
         if len(self._slices) == 1:
-            return int(step(*common, 0, self.num_envs, mode, mixed))
+            return int(step_batch(*common, 0, self.num_envs, mode, mixed))
         if self._lanes is None or self._lanes_owner != os.getpid():  # threads do not survive a fork
             self._lanes = Lanes(self._threads - 1)
             self._lanes_owner = os.getpid()
-        return self._lanes.run([partial(step, *common, a, b, mode, mixed) for a, b in self._slices])
+        return self._lanes.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
 
     def _episode_infos(self) -> dict[str, Any]:
         """Return the return and length of the episodes that just ended, as Gymnasium's own environments would."""
@@ -404,8 +392,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             "_l": mask,
         }
         infos: dict[str, Any] = {"episode": episode, "_episode": mask}
-        if self._ledger is not None:
-            infos.update(workflow=self._ledger.infos(mask), _workflow=mask)
+        if self.workflow is not None:
+            infos.update(workflow=self.workflow.infos(mask), _workflow=mask)
             episode["r"] = episode["r"] + infos["workflow"]["alignment_return"]
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             final_obs = np.full(self.num_envs, None, dtype=object)
@@ -428,7 +416,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return array.copy() if self.copy else array
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("truth", "_records", "_lanes", "_lanes_owner", "_slices")
+        derived = ("truth", "workflow", "_records", "_lanes", "_lanes_owner", "_slices")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

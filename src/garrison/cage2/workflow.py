@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.layout import NUM_UNITS
-from garrison.cage2.names import HOSTS
+from garrison.cage2.names import ACTIONS, HOSTS, BlueKind
 from garrison.errors import UserError, choose
+
+Ints = NDArray[np.integer[Any]]
+Floats = NDArray[np.float64]
 
 UNITS = ("defender", "enterprise", "op_server", "op_host", "user")
 """The unit types; a host belongs to the one that its name begins with."""
@@ -83,11 +86,6 @@ def order_table(orders: Any, num_envs: int) -> NDArray[np.int8]:
     return ORDERS[list(indices)]
 
 
-def order_bits(orders: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return (n, 25): the bits that show each order."""
-    return np.eye(NUM_UNITS, dtype=np.int8)[orders].reshape(len(orders), ORDER_BITS)
-
-
 def _indices(orders: Any) -> int | tuple[int, ...]:
     """Return an order's index, or the index of each environment's order."""
     if not isinstance(orders, Sequence | np.ndarray | int | np.integer) or isinstance(orders, str | bool):
@@ -109,3 +107,86 @@ def _indices(orders: Any) -> int | tuple[int, ...]:
     if len(wrong):
         raise UserError(f"an order must have each of the units 0..4 once; row {wrong[0]} is {rows[wrong[0]].tolist()}.")
     return tuple(_INDEX_OF_KEY[key] for key in (rows @ _DIGITS).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Compliance:
+    """How a batch follows its workflow: read-only arrays that follow the batch, free to read.
+
+    The first axis is the environment. What belongs to the last episode is 0 until one has ended since `reset`.
+    """
+
+    settings: Workflow
+    """What the batch was made with; its `orders` are those of the beginning"""
+    orders: Ints
+    """(n, 5) the order of the running episode, the most urgent unit first"""
+    next_orders: Ints
+    """(n, 5) the order from the next reset on"""
+    env_rewards: Floats
+    """(n,) the environment's part of the last step's reward"""
+    alignment_rewards: Floats
+    """(n,) the alignment's part"""
+    fixes: Ints
+    """(n,) fixes so far in this episode"""
+    compliant: Ints
+    """(n,) how many of these complied"""
+    rates: Floats
+    """(n,) compliant / fixes; 0.5 before the first fix"""
+    env_returns: Floats
+    """(n,) sum of the environment's rewards so far"""
+    alignment_returns: Floats
+    """(n,) sum of the alignment rewards so far"""
+    last_fixes: Ints
+    """(n,) of the episode that ended last: its fixes"""
+    last_compliant: Ints
+    """(n,) how many of these complied"""
+    last_rate: Floats
+    """(n,) its compliance; 0.5 if there was no fix"""
+    last_env_return: Floats
+    """(n,) the sum of its environment's rewards"""
+    last_alignment_return: Floats
+    """(n,) the sum of its alignment rewards"""
+
+    @classmethod
+    def of(cls, settings: Workflow, envs: NDArray[np.void]) -> Self:
+        """Return the views over `envs`."""
+        views = {name: envs[_FIELDS.get(name, name)].view() for name in cls.__slots__ if name != "settings"}
+        for view in views.values():
+            view.flags.writeable = False
+        return cls(settings, **views)
+
+    def infos(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the numbers of the episodes that just ended, in the form of Gymnasium's infos."""
+        infos: dict[str, Any] = {}
+        for name in ("env_return", "alignment_return", "fixes", "compliant", "rate"):
+            values = getattr(self, f"last_{name}")
+            infos[name] = np.where(ended, values, 0).astype(np.int64 if values.dtype.kind == "i" else np.float64)
+            infos[f"_{name}"] = ended
+        return infos
+
+
+_FIELDS = {
+    "orders": "order",
+    "next_orders": "next_order",
+    "env_rewards": "env_reward",
+    "alignment_rewards": "alignment",
+    "rates": "rate",
+    "env_returns": "total",
+    "alignment_returns": "alignment_total",
+    "last_env_return": "last_total",
+    "last_alignment_return": "last_alignment_total",
+}
+
+
+def apply_workflow(workflow: Workflow, envs: NDArray[np.void], scenario: NDArray[np.void]) -> None:
+    """Write a workflow into the records that the kernels read."""
+    envs["order"] = envs["next_order"] = order_table(workflow.orders, len(envs))
+    scenario["has_workflow"] = 1
+    scenario["by_history"] = workflow.definition == "history"
+    scenario["outside"] = outside = int(scenario["foothold"][0]) if workflow.foothold == "ignore" else -1
+    fixes = (BlueKind.REMOVE, BlueKind.RESTORE)
+    scenario["fix_unit"] = [UNIT_OF_HOST[a.host] if a.kind in fixes and a.host != outside else -1 for a in ACTIONS]
+    scenario["alignment_weight"] = workflow.weight
+    scenario["step_bonus"] = workflow.step_bonus
+    scenario["step_penalty"] = workflow.step_penalty
+    scenario["no_fix_penalty"] = workflow.no_fix_penalty
