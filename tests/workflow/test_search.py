@@ -8,13 +8,15 @@ from garrison.errors import UserError
 from garrison.workflow import surrogate
 from garrison.workflow.decisions import Decision, Trial, best_of, decide, nearest_of
 from garrison.workflow.orders import ORDERS, kendall_matrix, one_hot
+from garrison.workflow.scores import Score
 
 WEIGHTS = np.random.default_rng(7).normal(size=25)
 REWARDS = np.array([one_hot(order) @ WEIGHTS for order in ORDERS])
 
 
 def trial(decision: Decision, reward: float, observed: bool = True) -> Trial:
-    return Trial(decision, "fresh", reward, 0.1, 0.97, 0.01, 5.0, 1000, 1, "compliant", observed, 1.0)
+    score = Score(decision.order, reward, 0.1, 0.97, 0.01, 29.1, 5.0, 1.0, reward - 9, reward + 9, 100)
+    return Trial(decision, score, "fresh weights", 1000, 1, "compliant", observed, 1.0)
 
 
 def play(method: str, seed: int, count: int, trials: list[Trial] | None = None, **settings: float) -> list[Trial]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from garrison.workflow import surrogate
 from garrison.workflow.orders import ORDERS, kendall_matrix
+from garrison.workflow.scores import Score
 
 GP, RANDOM, EXHAUSTIVE = "gp", "random", "exhaustive"
 METHODS = (GP, RANDOM, EXHAUSTIVE)
@@ -58,29 +59,28 @@ class Trial:
     """A decision and what came of it."""
 
     decision: Decision
+    score: Score
+    """What the evaluation after training measured."""
     inherited: str
     """Where the first weights came from."""
-    reward: float
-    """Mean environment reward of an episode, in the evaluation after training."""
-    reward_ci95: float
-    compliance: float
-    """Mean compliance of an episode, in the same evaluation."""
-    compliance_ci95: float
-    fixes: float
-    """Mean number of fixes in an episode."""
     episodes: int
     """Episodes trained for, over all environments."""
     updates: int
     reason: str
     """Why training stopped."""
     observed: bool
-    """Whether the reward counts: the order is compliant enough, or episodes are fixed."""
+    """Whether the reward counts: the order is complied with, or episodes are fixed."""
     seconds: float
 
     @property
     def order(self) -> int:
         """The order tried."""
         return self.decision.order
+
+    @property
+    def reward(self) -> float:
+        """Mean environment reward of an episode."""
+        return self.score.reward
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -92,7 +92,7 @@ class Trial:
         decision = dict(values["decision"])
         decision["chosen"] = Candidate(**decision["chosen"]) if decision["chosen"] else None
         decision["top"] = tuple(Candidate(**candidate) for candidate in decision["top"])
-        return cls(**{**values, "decision": Decision(**decision)})
+        return cls(**{**values, "decision": Decision(**decision), "score": Score(**values["score"])})
 
 
 def decide(

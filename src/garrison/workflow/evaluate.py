@@ -17,7 +17,8 @@ from garrison.workflow.baselines import BASELINES
 from garrison.workflow.export import write_scores
 from garrison.workflow.inherit import BASE, ORDER_FILES
 from garrison.workflow.orders import ALL, label, name_of, parse_orders
-from garrison.workflow.play import AgentPlayer, NetworkPlayer, Player, Score, play
+from garrison.workflow.play import AgentPlayer, NetworkPlayer, Player, play
+from garrison.workflow.scores import Score
 from garrison.workflow.settings import TRAIN, WorkflowConfig, WorkflowExperiment
 
 STATE_FILE = "search.json"
@@ -100,9 +101,7 @@ class SearchPlayer:
         if not self._files:
             raise UserError(f"the search in {folder} has not finished an order yet.")
         first = checkpoint.load(next(iter(self._files.values())))
-        self.experiment = WorkflowExperiment.from_dict(
-            {key: value for key, value in first["experiment"].items() if key != "search"}
-        )
+        self.experiment = WorkflowExperiment.of_checkpoint(first)
         self.orders = tuple(sorted(self._files))
         self.observation, self.actions = self.experiment.env.observation, self.experiment.env.actions
 
@@ -131,10 +130,7 @@ def find_player(name: str, sample: bool = False) -> tuple[Player, WorkflowExperi
         values = checkpoint.load(path)
         checkpoint.require(values, name)
         if "workflow" in values["experiment"]:
-            plain = {key: value for key, value in values["experiment"].items() if key != "search"}
-            found = WorkflowExperiment.from_dict(plain)
-            assert isinstance(found, WorkflowExperiment)
-            return NetworkPlayer(values, name, sample), found
+            return NetworkPlayer(values, name, sample), WorkflowExperiment.of_checkpoint(values)
     agent = load_agent(name, sample)
     rules = getattr(agent, "rules", None) or TRAIN.env.rules
     env = dataclasses.replace(TRAIN.env, encoder=agent.encoder, rules=rules)

@@ -13,7 +13,7 @@ from typing import Any
 from garrison.runs.folder import RunFolder
 from garrison.workflow.decisions import TOP, Trial
 from garrison.workflow.orders import ORDERS, label, name_of
-from garrison.workflow.play import Score
+from garrison.workflow.scores import Score
 from garrison.workflow.settings import WorkflowExperiment
 from garrison.workflow.tracking import ALIGNMENT, COLLECT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, LEARN, TOTAL
 
@@ -86,7 +86,11 @@ def write_run(folder: RunFolder, experiment: WorkflowExperiment) -> None:
 
 
 def write_search(
-    folder: Path, experiment: WorkflowExperiment, trials: Sequence[Trial], updates: Iterable[Mapping[str, float]], base: int
+    folder: Path,
+    experiment: WorkflowExperiment,
+    trials: Sequence[Trial],
+    updates: Iterable[Mapping[str, float]],
+    base: int,
 ) -> None:
     """Write the logs of a search; `base` is the number of episodes before its first order."""
     before, spent = {}, base
@@ -99,6 +103,7 @@ def write_search(
     out = folder / FOLDER
     _write(out / "training_log.csv", TRAINING_COLUMNS, (row for row in rows if row))
     _write(out / "gp_sampling_log.csv", GP_COLUMNS, map(_gp_row, trials))
+    write_scores(out / "orders.csv", (trial.score for trial in trials))
     _write_config(out, experiment)
 
 
@@ -158,13 +163,14 @@ def _gp_row(trial: Trial) -> tuple[Any, ...]:
         label(trial.order),
         f"{chosen.ucb:.4f}" if chosen else "",
         f"{trial.reward:.2f}",
-        f"{trial.compliance:.4f}",
+        f"{trial.score.compliance:.4f}",
         trial.episodes,
         "Yes" if trial.observed else "No",
         decision.how,
         f"{chosen.mean:.4f}" if chosen else "",
         f"{chosen.ucb - chosen.mean:.4f}" if chosen else "",
-        *(top or [""] * (4 * TOP)),
+        *top,
+        *[""] * (4 * TOP - len(top)),
         f"{chosen.mean:.4f}" if chosen else "",
         f"{chosen.deviation:.4f}" if chosen else "",
         "" if decision.nearest is None else label(decision.nearest),

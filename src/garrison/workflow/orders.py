@@ -18,7 +18,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.workflow import UNITS
+from garrison.cage2.workflow import UNITS as UNITS
 from garrison.errors import UserError
 
 Order = tuple[str, ...]

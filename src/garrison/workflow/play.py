@@ -1,8 +1,6 @@
 """Measure how defenders follow orders: environment reward, alignment and compliance, each with its confidence."""
 
-import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,33 +12,8 @@ from garrison.cage2 import VectorEnv
 from garrison.cage2.observe import NUM_BITS
 from garrison.config import EnvConfig
 from garrison.workflow.batch import make_batch
+from garrison.workflow.scores import Score
 from garrison.workflow.settings import WorkflowConfig
-
-CONFIDENCE = 1.96  # standard errors that a 95 % interval reaches to each side
-
-
-@dataclass(frozen=True)
-class Score:
-    """What a defender got under one order, per episode; a `ci95` is half the width of the interval."""
-
-    order: int
-    reward: float
-    """Environment reward."""
-    reward_ci95: float
-    compliance: float
-    """Share of the fixes that comply; 0.5 in an episode without a fix."""
-    compliance_ci95: float
-    alignment: float
-    """Alignment reward."""
-    fixes: float
-    reward_std: float
-    reward_min: float
-    reward_max: float
-    episodes: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 class Player(Protocol):
@@ -115,9 +88,7 @@ class AgentPlayer:
         return self._agent.act(envs.observations[:, :NUM_BITS])
 
 
-def play(
-    player: Player, env: EnvConfig, workflow: WorkflowConfig, order: int, episodes: int, seed: int = 0
-) -> Score:
+def play(player: Player, env: EnvConfig, workflow: WorkflowConfig, order: int, episodes: int, seed: int = 0) -> Score:
     """Play `episodes` episodes under one order; the same seed gives every order and player the same attackers."""
     envs = make_batch(
         env,
@@ -132,25 +103,6 @@ def play(
     player.begin(envs, order, seed)
     for _ in range(env.length):
         envs.step(player.act(envs))
-    books: Any = envs.workflow
-    reward, reward_ci95 = _mean(books.last_env_return)
-    compliance, compliance_ci95 = _mean(books.last_rate)
-    score = Score(
-        order,
-        reward,
-        reward_ci95,
-        compliance,
-        compliance_ci95,
-        float(books.last_alignment_return.mean()),
-        float(books.last_fixes.mean()),
-        float(books.last_env_return.std(ddof=1)),
-        float(books.last_env_return.min()),
-        float(books.last_env_return.max()),
-        episodes,
-    )
+    score = Score.of(order, envs.workflow)
     envs.close()
     return score
-
-
-def _mean(values: NDArray[np.float64]) -> tuple[float, float]:
-    return float(values.mean()), CONFIDENCE * float(values.std(ddof=1)) / math.sqrt(len(values))

@@ -86,9 +86,7 @@ class WorkflowConfig:
 
     def rules(self, timed: bool = False) -> StopRules:
         """Return when to stop; if `timed`, the clock stands in for the number of episodes."""
-        return StopRules(
-            self.compliance_threshold, self.patience, self.min_episodes, None if timed else self.episodes
-        )
+        return StopRules(self.compliance_threshold, self.patience, self.min_episodes, None if timed else self.episodes)
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,13 @@ class WorkflowExperiment(Experiment):
         values = super().to_dict()
         del values["ppo"]["steps"]
         return values
+
+    @classmethod
+    def of_checkpoint(cls, values: dict[str, Any]) -> Self:
+        """Read the settings of a network from its checkpoint, also if it comes from a search."""
+        found = cls.from_dict({key: value for key, value in values["experiment"].items() if key != "search"})
+        assert isinstance(found, cls)
+        return found
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -191,10 +196,13 @@ class SearchExperiment(WorkflowExperiment):
         if self.search.method == EXHAUSTIVE and self.run.duration:
             raise UserError("exhaustive tries every order, so it takes no --duration.")
 
-    def rules(self) -> StopRules:
-        """Return when the training of one order is over."""
-        workflow = self.workflow
-        return StopRules(None, 0, 0, workflow.episodes) if self.search.fixed_episodes else workflow.rules()
+    def rules(self, spent: int) -> StopRules:
+        """Return when the training of one order is over, after so many episodes of the whole search."""
+        workflow, total = self.workflow, self.search.total_episodes
+        most = min(workflow.episodes, total - spent) if total else workflow.episodes
+        if self.search.fixed_episodes:
+            return StopRules(None, 0, 0, most)
+        return dataclasses.replace(workflow.rules(), max_episodes=most)
 
 
 _RUN = RunConfig(evaluate_episodes=200)
@@ -210,6 +218,4 @@ _PPO = PPOConfig(
     action_masks=True,
 )
 TRAIN = WorkflowExperiment(env=_ENV, run=_RUN, ppo=_PPO)
-SEARCH = SearchExperiment(
-    env=_ENV, run=_RUN, ppo=_PPO, workflow=WorkflowConfig(episodes=4_096, min_episodes=4_096)
-)
+SEARCH = SearchExperiment(env=_ENV, run=_RUN, ppo=_PPO, workflow=WorkflowConfig(episodes=4_096, min_episodes=4_096))

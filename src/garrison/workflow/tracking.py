@@ -20,7 +20,7 @@ class Batch(Protocol):
 
     @property
     def workflow(self) -> Any:
-        """How it is followed, see `garrison.cage2.ledger.Compliance`."""
+        """How it is followed, see `garrison.cage2.workflow.Compliance`."""
 
 
 class Tracker:
@@ -82,7 +82,8 @@ class Tracker:
 def workflow_metrics(envs: Batch) -> dict[str, float]:
     """Return the means over the last episode of each environment; empty before the first has ended."""
     books = envs.workflow
-    ended = books.episodes > 0
+    # All is 0 before an episode has ended; an episode without a fix has the rate 0.5.
+    ended = (books.last_fixes > 0) | (books.last_rate > 0)
     if not ended.any():
         return {}
     env_reward = float(books.last_env_return[ended].mean())

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +94,7 @@ def train_run(args: Arguments, name: str) -> int:
         known = trained_in(Path(args.inherit))
     view = make_view(Title(f"workflow {name}", details(experiment), str(folder.path), {}), args.quiet)
     with view, Interrupts(lambda: view.say("finishing this update; Ctrl-C again ends at once")) as interrupts:
-        outcome = train_in_folder(
-            experiment, folder, name, view, lambda: interrupts.signal is not None, values, known
-        )
+        outcome = train_in_folder(experiment, folder, name, view, lambda: interrupts.signal is not None, values, known)
     summary = outcome.summary
     _print_end(summary, folder, args.quiet)
     is_kept = outcome.is_kept
@@ -113,6 +112,10 @@ def train_run(args: Arguments, name: str) -> int:
         if not args.quiet:
             print(_evaluated(scores, experiment.workflow.compliance_threshold))
     write_run(folder, experiment)
+    if find_spec("matplotlib") is not None:
+        from garrison.workflow.plots import plot_training
+
+        plot_training(folder.path, experiment.workflow.compliance_threshold, folder.path / "plots")
     return EXIT.get(outcome.status, interrupts.exit_code) or (0 if is_kept else 1)
 
 
