@@ -11,59 +11,58 @@ from garrison.cage2.layout import NUM_UNITS, Record
 from garrison.cage2.memory import NUM_REMEMBERED
 from garrison.cage2.names import NUM_HOSTS
 from garrison.cage2.observe import NUM_BITS
-from garrison.cage2.workflow import ORDER_BITS, UNIT_OF_HOST
+from garrison.cage2.workflow import HOSTS_OF_UNIT, ORDER_BITS
 from garrison.jit import kernel
 
 NO_FIX_RATE = 0.5  # what an episode without a fix reports
 
 
 @kernel
-def compromised_units(env: Record, sc: Record) -> int:
-    """Return the mask of unit types of which Red holds a host; without branches, which nobody could predict."""
-    mask = 0
+def compromised(env: Record, sc: Record) -> int:
+    """Return the mask of hosts that Red holds; without branches, which nobody could predict."""
+    hosts = 0
     for h in range(NUM_HOSTS):
-        mask |= int(env.sessions[h] > 0 and h != sc.outside) << UNIT_OF_HOST[h]
-    return mask
+        hosts |= int(env.sessions[h] > 0) << h
+    return hosts & int(sc.inside)
 
 
 @kernel
-def units_before(env: Record, unit: int) -> int:
-    """Return the mask of unit types that are more urgent than `unit`."""
-    mask, is_before = 0, 1
+def more_urgent(env: Record, unit: int) -> int:
+    """Return the mask of the hosts whose unit type comes before `unit` in the order."""
+    hosts, is_before = 0, 1
     for position in range(NUM_UNITS):
         other = int(env.order[position])
         is_before &= int(other != unit)
-        mask |= is_before << other
-    return mask
+        hosts |= is_before * HOSTS_OF_UNIT[other]
+    return hosts
 
 
 @kernel
 def complies(env: Record, sc: Record, unit: int) -> bool:
     """Say whether a fix of `unit` is what the order asks for now."""
-    before = units_before(env, unit)
+    urgent = more_urgent(env, unit)
     if sc.by_history:
-        return bool((before & ~int(env.fixed)) == 0)
-    compromised = compromised_units(env, sc)
-    return bool(compromised == 0 or ((compromised & before) == 0 and (compromised >> unit) & 1 == 1))
+        return bool((urgent & ~int(env.fixed)) == 0)
+    held = compromised(env, sc)
+    is_first = ((held & urgent) == 0) & ((held & HOSTS_OF_UNIT[unit]) != 0)
+    return bool(is_first | (held == 0))
 
 
 @kernel
-def judge(env: Record, sc: Record, unit: int) -> None:
-    """Enter a fix of `unit` and its alignment reward; a unit of -1 says that nothing is fixed."""
-    env.alignment = 0.0
-    if unit < 0:
-        return
+def judge(env: Record, sc: Record, unit: int) -> float:
+    """Enter a fix of `unit` and return its alignment reward."""
     compliant = int(env.compliant) + int(complies(env, sc, unit))
     fixes = int(env.fixes) + 1
     rate = compliant / fixes
     extra = sc.step_bonus * compliant - sc.step_penalty * (fixes - compliant)
     potential = sc.alignment_weight * (rate + extra)
-    env.fixed = int(env.fixed) | (1 << unit)
+    reward = potential - env.alignment_total
+    env.fixed = int(env.fixed) | HOSTS_OF_UNIT[unit]
     env.fixes = fixes
     env.compliant = compliant
     env.rate = rate
-    env.alignment = potential - env.alignment_total
     env.alignment_total = potential
+    return float(reward)
 
 
 @kernel
@@ -79,15 +78,15 @@ def open_ledger(env: Record) -> None:
 
 
 @kernel
-def close_ledger(env: Record, sc: Record) -> None:
-    """End an episode; one without a fix costs its penalty."""
-    if env.fixes == 0:
-        env.alignment = -sc.no_fix_penalty * sc.alignment_weight
-        env.alignment_total = env.alignment
+def close_ledger(env: Record, sc: Record) -> float:
+    """End an episode and return the reward of that: one without a fix costs its penalty."""
+    reward = -sc.no_fix_penalty * sc.alignment_weight if env.fixes == 0 else 0.0
+    env.alignment_total += reward
     env.last_fixes = env.fixes
     env.last_compliant = env.compliant
     env.last_rate = env.rate
     env.last_alignment_total = env.alignment_total
+    return float(reward)
 
 
 @kernel

@@ -62,7 +62,7 @@ _LEDGER: list[tuple[Any, ...]] = [
     ("alignment", "f8"),
     ("fixes", "i4"),  # in this episode
     ("compliant", "i4"),  # of these
-    ("fixed", "i1"),  # mask of the unit types that were the target of a fix
+    ("fixed", "i2"),  # mask of all hosts of the unit types that were the target of a fix
     ("rate", "f8"),  # compliant / fixes
     ("alignment_total", "f8"),  # alignment reward so far
     ("last_fixes", "i4"),  # and of the episode that ended last
@@ -180,7 +180,7 @@ SCENARIO = _without_gaps(
         # --- the workflow
         ("has_workflow", "i1"),
         ("by_history", "i1"),  # fixes are judged by the fixes before, not by the true state
-        ("outside", "i1"),  # the host that has no part in the workflow, -1: none
+        ("inside", "i2"),  # mask of the hosts that count as compromised when Red holds them
         ("fix_unit", "i1", NUM_ACTIONS),  # unit type that an action fixes, -1: it is no fix
         ("alignment_weight", "f8"),
         ("step_bonus", "f8"),  # these are times the weight

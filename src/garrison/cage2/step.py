@@ -133,7 +133,7 @@ def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
 
 @kernel
 def show(env: Record, row: NDArray[np.int8]) -> None:
-    """Write what Blue sees, and behind it what it can remember and the workflow's order if the row has room for that."""
+    """Write what Blue sees, and behind it what it can remember and the order, if the row has room for that."""
     write_observation(env, row)
     if len(row) >= NUM_REMEMBERED:
         write_memory(env, row)
@@ -186,10 +186,10 @@ def step_batch(
             truncations[i] = False
             continue
         action = int(actions[i])
-        if sc.has_workflow:  # by the true state before the step
-            judge(env, sc, int(sc.fix_unit[action]))
+        unit = int(sc.fix_unit[action])
+        alignment = judge(env, sc, unit) if unit >= 0 else 0.0  # by the true state before the step
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
-        rewards[i] = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
+        reward = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
         write_observation(env, obs[i])
         if obs.shape[1] >= NUM_REMEMBERED:
             remember(env, sc, action, obs[i])
@@ -202,10 +202,11 @@ def step_batch(
             env.last_length = env.t
             env.done = 1
             if sc.has_workflow:
-                close_ledger(env, sc)
+                alignment += close_ledger(env, sc)
         if sc.has_workflow:
-            env.env_reward = rewards[i]
-            rewards[i] += env.alignment
+            env.env_reward = reward
+            env.alignment = alignment
+        rewards[i] = reward + alignment
         if truncated and reset_mode == RESET_SAME_STEP:
             final_obs[i] = obs[i]
             begin(env, sc, mixed, obs[i])

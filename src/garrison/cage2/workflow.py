@@ -25,6 +25,8 @@ UNITS = ("defender", "enterprise", "op_server", "op_host", "user")
 """The unit types; a host belongs to the one that its name begins with."""
 UNIT_OF_HOST = np.array([next(u for u, name in enumerate(UNITS) if name in host.lower()) for host in HOSTS])
 """(13,) the unit type of each host"""
+HOSTS_OF_UNIT = np.array([sum(1 << h for h in np.flatnonzero(u == UNIT_OF_HOST).tolist()) for u in range(NUM_UNITS)])
+"""(5,) the mask of the hosts of each unit type"""
 ORDERS = np.array(list(permutations(range(NUM_UNITS))), np.int8)
 """(120, 5) every order; an order's index is its row"""
 ORDER_BITS = NUM_UNITS * NUM_UNITS
@@ -183,7 +185,8 @@ def apply_workflow(workflow: Workflow, envs: NDArray[np.void], scenario: NDArray
     envs["order"] = envs["next_order"] = order_table(workflow.orders, len(envs))
     scenario["has_workflow"] = 1
     scenario["by_history"] = workflow.definition == "history"
-    scenario["outside"] = outside = int(scenario["foothold"][0]) if workflow.foothold == "ignore" else -1
+    outside = int(scenario["foothold"][0]) if workflow.foothold == "ignore" else -1
+    scenario["inside"] = sum(1 << h for h in range(len(HOSTS)) if h != outside)
     fixes = (BlueKind.REMOVE, BlueKind.RESTORE)
     scenario["fix_unit"] = [UNIT_OF_HOST[a.host] if a.kind in fixes and a.host != outside else -1 for a in ACTIONS]
     scenario["alignment_weight"] = workflow.weight
