@@ -61,7 +61,9 @@ def learning_curves(book: Book, threshold: float) -> Any:
     top, bottom = axes[:, 0]
     updates = book.updates()
     before = book.base_episodes
-    finals, rewards, best = [], [], []
+    finals, best = [], []
+    rewards, rates = [t.reward for t in book.trials], [t.score.compliance for t in book.trials]
+    shown = [row[ENV_REWARD] for row in updates if ENV_REWARD in row] + rewards
     highest = -np.inf
     if book.base_episodes:
         run = Run.read(book.folder / "base")
@@ -69,7 +71,9 @@ def learning_curves(book: Book, threshold: float) -> Any:
             values = run.series(metric)[2]
             axis.plot(run.series(EPISODES)[2][-len(values) :], values, color=colour, linewidth=1.8)
             axis.axvline(book.base_episodes, color="#999999", linewidth=0.8)
-        top.annotate("base: all orders", (0.01, 0.03), xycoords="axes fraction", size=8, color="#555555")
+        shown += run.series(ENV_REWARD)[2].tolist()
+        note = {"xytext": (-4, 2), "textcoords": "offset points", "size": 8, "color": "#555555", "ha": "right"}
+        bottom.annotate("base: all orders", (book.base_episodes, 0.03), xycoords=("data", "axes fraction"), **note)
     for trial in book.trials:
         rows = [row for row in updates if row["trial"] == trial.decision.iteration and COMPLIANCE in row]
         at = [before + row[EPISODES] for row in rows]
@@ -78,12 +82,12 @@ def learning_curves(book: Book, threshold: float) -> Any:
         before += trial.episodes
         highest = max(highest, trial.reward) if trial.observed else highest
         finals.append(before)
-        rewards.append(trial.reward)
         best.append(highest)
     top.plot(finals, rewards, "o", color=REWARD_COLOUR, markersize=3, label="an order, measured after training")
     top.step(finals, best, where="post", color="black", linewidth=1.4, label="best that counts so far")
     top.set_ylabel("environment reward")
-    style.return_axis(top, np.array([row[ENV_REWARD] for row in updates if ENV_REWARD in row] + rewards))
+    style.return_axis(top, np.array(shown))
+    bottom.plot(finals, rates, "o", color=COMPLIANCE_COLOUR, markersize=3)
     top.legend(frameon=False, loc="lower right", fontsize=8)
     top.set_title(f"{book.folder.name}: {len(book.trials)} orders", loc="left")
     _threshold(bottom, threshold, horizontal=True)
@@ -131,7 +135,7 @@ def posterior_over_orders(book: Book, posterior: Posterior) -> Any:
 
 def reward_against_compliance(book: Book, threshold: float) -> Any:
     """Draw one point for each order tried, coloured by the most urgent unit."""
-    figure, axes = style.new_figure(1, 1, 8.2, 5.6)
+    figure, axes = style.new_figure(1, 1, 9.4, 5.6)
     axis = axes[0, 0]
     for k, unit in enumerate(UNITS):
         group = [t for t in book.trials if ranks(_units(t.order))[k] == 0]
@@ -161,7 +165,7 @@ def reward_against_compliance(book: Book, threshold: float) -> Any:
     axis.set_xlabel("compliance")
     axis.set_ylabel("environment reward")
     axis.set_title(f"{len(book.trials)} orders, measured after training (95 % intervals)", loc="left")
-    axis.legend(frameon=False, loc="best", fontsize=8)
+    axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
     return figure
 
 

@@ -50,7 +50,7 @@ def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) 
 def posterior_of(trials: list[Trial]) -> surrogate.Posterior | None:
     """Return what the trials say of every order, if scikit-learn is there and enough of them count."""
     observed = [trial for trial in trials if trial.observed]
-    if len(observed) < surrogate.LEAST or find_spec("sklearn") is None:
+    if len(observed) < surrogate.LEAST or not surrogate.has_sklearn():
         return None
     return surrogate.fit([trial.order for trial in observed], [trial.reward for trial in observed])
 

@@ -157,11 +157,9 @@ class SearchConfig:
     """Whether gp may choose an order again: its training then goes on."""
     fixed_episodes: bool = False
     """Train every order for exactly `episodes`, and let its reward count whatever its compliance."""
-    base_episodes: int = 100_000
+    base_episodes: int = 50_000
     """Episodes of one network on all orders at once, from which every order starts; 0 means that an order starts from
     the nearest one trained, by Kendall's distance, and the first from nothing."""
-    evaluate_episodes: int = 500
-    """Episodes that measure an order's reward and compliance after its training."""
 
     def __post_init__(self) -> None:
         choose("method", self.method, METHODS)
@@ -170,8 +168,6 @@ class SearchConfig:
                 raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
         if self.initial < 1:
             raise UserError(f"initial must be at least 1; got {self.initial}.")
-        if self.evaluate_episodes < 2:
-            raise UserError(f"evaluate_episodes must be at least 2; got {self.evaluate_episodes}.")
         if self.revisit and self.method != GP:
             raise UserError(f"revisit is for the method gp; {self.method} tries every order once.")
         if self.revisit and not self.total_episodes:
@@ -193,6 +189,8 @@ class SearchExperiment(WorkflowExperiment):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.run.evaluate_episodes:
+            raise UserError("a search measures every order after its training: evaluate_episodes must be at least 2.")
         if self.search.method == EXHAUSTIVE and self.run.duration:
             raise UserError("exhaustive tries every order, so it takes no --duration.")
 
@@ -205,8 +203,8 @@ class SearchExperiment(WorkflowExperiment):
         return dataclasses.replace(workflow.rules(), max_episodes=most)
 
 
-_RUN = RunConfig(evaluate_episodes=200)
-_ENV = EnvConfig(envs=1024, red="bline", rules="head", observation="memory", actions="compact")
+_RUN = RunConfig(evaluate_episodes=1000)
+_ENV = EnvConfig(envs=240, red="bline", rules="head", observation="memory", actions="compact")
 _PPO = PPOConfig(
     rollout=100,
     epochs=4,
@@ -218,4 +216,4 @@ _PPO = PPOConfig(
     action_masks=True,
 )
 TRAIN = WorkflowExperiment(env=_ENV, run=_RUN, ppo=_PPO)
-SEARCH = SearchExperiment(env=_ENV, run=_RUN, ppo=_PPO, workflow=WorkflowConfig(episodes=4_096, min_episodes=4_096))
+SEARCH = SearchExperiment(env=_ENV, run=_RUN, ppo=_PPO, workflow=WorkflowConfig(episodes=2_400, min_episodes=2_400))

@@ -44,9 +44,14 @@ class Posterior:
     """Variance of an observation about its order's reward."""
 
 
+def has_sklearn() -> bool:
+    """Say whether scikit-learn is installed."""
+    return find_spec("sklearn") is not None
+
+
 def require_sklearn() -> None:
     """Raise a `UserError` if scikit-learn is not installed."""
-    if find_spec("sklearn") is None:
+    if not has_sklearn():
         raise UserError(
             "scikit-learn is not installed: pip install 'garrison[workflow]'. "
             "The methods random and exhaustive do without it."

@@ -112,7 +112,7 @@ def train_run(args: Arguments, name: str) -> int:
         if not args.quiet:
             print(_evaluated(scores, experiment.workflow.compliance_threshold))
     write_run(folder, experiment)
-    if find_spec("matplotlib") is not None:
+    if "compliance" in summary and find_spec("matplotlib") is not None:
         from garrison.workflow.plots import plot_training
 
         plot_training(folder.path, experiment.workflow.compliance_threshold, folder.path / "plots")

@@ -152,7 +152,7 @@ def run_trial(
         trained.env,
         trained.workflow,
         order,
-        search.evaluate_episodes,
+        experiment.run.evaluate_episodes,
         experiment.ppo.seed,
     )
     trial = Trial(
