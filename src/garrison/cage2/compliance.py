@@ -9,21 +9,11 @@ from numpy.typing import NDArray
 
 from garrison.cage2.layout import NUM_UNITS, Record
 from garrison.cage2.memory import NUM_REMEMBERED
-from garrison.cage2.names import NUM_HOSTS
 from garrison.cage2.observe import NUM_BITS
 from garrison.cage2.workflow import HOSTS_OF_UNIT, ORDER_BITS
 from garrison.jit import kernel
 
 NO_FIX_RATE = 0.5  # what an episode without a fix reports
-
-
-@kernel
-def compromised(env: Record, sc: Record) -> int:
-    """Return the mask of hosts that Red holds; without branches, which nobody could predict."""
-    hosts = 0
-    for h in range(NUM_HOSTS):
-        hosts |= int(env.sessions[h] > 0) << h
-    return hosts & int(sc.inside)
 
 
 @kernel
@@ -43,7 +33,7 @@ def complies(env: Record, sc: Record, unit: int) -> bool:
     urgent = more_urgent(env, unit)
     if sc.by_history:
         return bool((urgent & ~int(env.fixed)) == 0)
-    held = compromised(env, sc)
+    held = int(env.held) & int(sc.inside)
     is_first = ((held & urgent) == 0) & ((held & HOSTS_OF_UNIT[unit]) != 0)
     return bool(is_first | (held == 0))
 

@@ -86,6 +86,7 @@ STATE = _without_gaps(
         # --- Red's sessions, per host
         ("access", "i1", NUM_HOSTS),  # Access of the best session
         ("access_oldest", "i1", NUM_HOSTS),  # Access of the oldest session: all that CybORG's true table shows
+        ("held", "i2"),  # mask of the hosts with a session
         ("sessions", "i2", NUM_HOSTS),  # number of sessions
         ("removable", "i2", NUM_HOSTS),  # of these: user level and reported
         ("hidden", "i2", NUM_HOSTS),  # of these: user level and never reported
