@@ -60,19 +60,23 @@ def test_a_run_leaves_everything_behind(finished: Path) -> None:
 def test_the_training_log_has_the_users_columns(finished: Path) -> None:
     with (finished / "export" / "training_log.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert tuple(rows[0]) == TRAINING_COLUMNS == (
-        "Workflow_ID",
-        "Workflow_Order",
-        "Update",
-        "Episodes",
-        "Total_Episodes_Sampled",
-        "Env_Reward",
-        "Alignment_Bonus",
-        "Total_Reward",
-        "Compliance",
-        "Avg_Fixes",
-        "Collection_Time",
-        "Update_Time",
+    assert (
+        tuple(rows[0])
+        == TRAINING_COLUMNS
+        == (
+            "Workflow_ID",
+            "Workflow_Order",
+            "Update",
+            "Episodes",
+            "Total_Episodes_Sampled",
+            "Env_Reward",
+            "Alignment_Bonus",
+            "Total_Reward",
+            "Compliance",
+            "Avg_Fixes",
+            "Collection_Time",
+            "Update_Time",
+        )
     )
     assert [row["Episodes"] for row in rows] == ["12", "24", "36", "48"]
     assert rows[0]["Workflow_Order"] == "defender → op_server → enterprise → op_host → user"

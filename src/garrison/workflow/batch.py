@@ -21,11 +21,9 @@ def make_batch(
     workflow: WorkflowConfig,
     orders: list[int],
     *,
-    observation: str | None = None,
-    actions: str | None = None,
     autoreset_mode: str = "SameStep",
 ) -> VectorEnv:
-    """Make environments, one for each of `orders`; some settings may differ from those trained with."""
+    """Make environments, one for each of `orders`."""
     odds = env.red_odds
     red: Any = odds if len(odds) > 1 else next(iter(odds))
     return VectorEnv(
@@ -34,8 +32,8 @@ def make_batch(
         rules=env.rules,
         length=env.length,
         encoder=env.encoder,
-        observation=observation or env.observation,
-        actions=actions or env.actions,
+        observation=env.observation,
+        actions=env.actions,
         autoreset_mode=autoreset_mode,
         workflow=workflow.workflow(orders),
     )

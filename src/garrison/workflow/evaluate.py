@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import tyro
 
 from garrison.agents import load_agent
+from garrison.agents.workflow import BASELINES, GreedyByOrder
 from garrison.config import EnvConfig
 from garrison.errors import UserError
 from garrison.runs import checkpoint
-from garrison.workflow.baselines import BASELINES
 from garrison.workflow.export import write_scores
 from garrison.workflow.inherit import BASE, ORDER_FILES
 from garrison.workflow.orders import ALL, label, name_of, parse_orders
@@ -22,6 +22,8 @@ from garrison.workflow.scores import Score
 from garrison.workflow.settings import TRAIN, WorkflowConfig, WorkflowExperiment
 
 STATE_FILE = "search.json"
+BY_TRUTH = "greedy-by-truth"
+BESIDE = ("greedy-restore", BY_TRUTH, "fixed-restore", "random-fix")
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Arguments:
 
     agent: Annotated[str, tyro.conf.arg(metavar="RUN|AGENT")]
     """A run of garrison workflow train, a search, a checkpoint, any agent that garrison evaluate knows, or a scripted
-    one: greedy, fixed or random-fix."""
+    one: greedy-restore, greedy-remove, greedy-by-truth, fixed-restore, fixed-remove or random-fix."""
     orders: tuple[str, ...] = ()
     """Numbers, names, units with commas between them, or all; by default those that the run was trained on."""
     episodes: int = 200
@@ -68,11 +70,10 @@ def main(arguments: list[str]) -> int:
     player, experiment = find_player(args.agent, args.sample)
     env, workflow = _settings(args, experiment)
     orders = wanted or list(workflow.orders) or parse_orders([ALL])
-    players = [player, *(BASELINES.values() if args.baselines else ())]
-    tables = {
-        one.name: score_orders(one, env, workflow, orders, args.episodes, args.seed)
-        for one in {player.name: player, **{other.name: other for other in players[1:]}}.values()
-    }
+    players: dict[str, Player] = {player.name: player}
+    if args.baselines:
+        players |= {name: scripted(name) for name in BESIDE if name != player.name}
+    tables = {name: score_orders(one, env, workflow, orders, args.episodes, args.seed) for name, one in players.items()}
     if args.csv:
         write_scores(Path(args.csv), tables[player.name])
     if args.json:
@@ -103,7 +104,12 @@ class SearchPlayer:
         first = checkpoint.load(next(iter(self._files.values())))
         self.experiment = WorkflowExperiment.of_checkpoint(first)
         self.orders = tuple(sorted(self._files))
-        self.observation, self.actions = self.experiment.env.observation, self.experiment.env.actions
+        env = self.experiment.env
+        self.interface: dict[str, Any] = {
+            "encoder": env.encoder,
+            "observation": env.observation,
+            "actions": env.actions,
+        }
 
     def begin(self, envs: Any, order: int, seed: int) -> None:
         """Take the order's network."""
@@ -120,8 +126,8 @@ class SearchPlayer:
 
 def find_player(name: str, sample: bool = False) -> tuple[Player, WorkflowExperiment]:
     """Return a defender by its name or path, and the settings that it was trained with."""
-    if name in BASELINES:
-        return BASELINES[name], TRAIN
+    if name in BASELINES or name == BY_TRUTH:
+        return scripted(name), TRAIN
     path = Path(name)
     if (path / STATE_FILE).exists():
         search = SearchPlayer(path, sample)
@@ -133,8 +139,15 @@ def find_player(name: str, sample: bool = False) -> tuple[Player, WorkflowExperi
             return NetworkPlayer(values, name, sample), WorkflowExperiment.of_checkpoint(values)
     agent = load_agent(name, sample)
     rules = getattr(agent, "rules", None) or TRAIN.env.rules
-    env = dataclasses.replace(TRAIN.env, encoder=agent.encoder, rules=rules)
-    return AgentPlayer(lambda order: agent, name), dataclasses.replace(TRAIN, env=env)
+    settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))
+    return AgentPlayer(lambda order, envs: agent, name, agent.encoder), settings
+
+
+def scripted(name: str) -> AgentPlayer:
+    """Return a scripted defender that follows the order, or does not."""
+    if name == BY_TRUTH:
+        return AgentPlayer(lambda order, envs: GreedyByOrder(order, truth=envs.truth), name)
+    return AgentPlayer(lambda order, envs: BASELINES[name](order), name)
 
 
 def to_text(tables: dict[str, list[Score]], env: EnvConfig, episodes: int, seed: int) -> str:

@@ -1,5 +1,6 @@
 """Measure how defenders follow orders: environment reward, alignment and compliance, each with its confidence."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -24,12 +25,8 @@ class Player(Protocol):
         """What results call it."""
 
     @property
-    def observation(self) -> str:
-        """What the environments show it, see `garrison.cage2.VectorEnv`."""
-
-    @property
-    def actions(self) -> str:
-        """What it chooses from, see `garrison.cage2.VectorEnv`."""
+    def interface(self) -> dict[str, Any]:
+        """The settings `encoder`, `observation` and `actions` of the environments that it plays in."""
 
     def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
         """Get ready for new episodes under an order."""
@@ -43,7 +40,8 @@ class NetworkPlayer:
 
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
         env = values["experiment"]["env"]
-        self.name, self.observation, self.actions, self._sample = name, env["observation"], env["actions"], sample
+        self.name, self._sample = name, sample
+        self.interface: dict[str, Any] = {key: env[key] for key in ("encoder", "observation", "actions")}
         self._masked = bool(values["experiment"]["ppo"].get("action_masks", False))
         self._network = network_of(values["policy"], values["state"]["weights"])
 
@@ -69,18 +67,18 @@ class AgentPlayer:
     """Any agent of the challenge: sees the 52 observations, chooses among the 145 actions.
 
     Args:
-        make: returns the agent for an order, anew.
+        make: returns the agent for an order and a batch, anew.
         name: what results call it.
+        encoder: which 52 observations it reads.
     """
 
-    observation, actions = "bits", "all"
-
-    def __init__(self, make: Callable[[int], Agent], name: str) -> None:
+    def __init__(self, make: Callable[[int, VectorEnv], Agent], name: str, encoder: str = "challenge") -> None:
         self.name, self._make = name, make
+        self.interface: dict[str, Any] = {"encoder": encoder, "observation": "bits", "actions": "all"}
 
     def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
         """Make the agent for this order."""
-        self._agent = self._make(order)
+        self._agent = self._make(order, envs)
         self._agent.begin(envs.num_envs, seed)
 
     def act(self, envs: VectorEnv) -> NDArray[np.int64]:
@@ -90,14 +88,8 @@ class AgentPlayer:
 
 def play(player: Player, env: EnvConfig, workflow: WorkflowConfig, order: int, episodes: int, seed: int = 0) -> Score:
     """Play `episodes` episodes under one order; the same seed gives every order and player the same attackers."""
-    envs = make_batch(
-        env,
-        workflow,
-        [order] * episodes,
-        observation=player.observation,
-        actions=player.actions,
-        autoreset_mode="Disabled",
-    )
+    settings = dataclasses.replace(env, **player.interface)
+    envs = make_batch(settings, workflow, [order] * episodes, autoreset_mode="Disabled")
     seeds = np.random.SeedSequence((seed, env.length)).generate_state(episodes, np.uint64)
     envs.reset(seed=seeds.tolist())
     player.begin(envs, order, seed)
