@@ -37,7 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_is_judged_under_its_orders_as_after_training(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = evaluate(f"{run} --episodes 6 --no-baselines", capsys)
     summary = json.loads((run / "summary.json").read_text())
-    assert found["scores"][str(run)] == summary["evaluation"]
+    assert found["scores"][str(run)] == summary["scores"]
 
 
 def test_baselines_stand_beside_and_follow_their_order(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,3 +123,10 @@ def test_shipped_agents_can_be_judged_too() -> None:
 def test_wrong_input_is_told(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["workflow", "evaluate", *arguments.split()]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_other_commands_know_what_a_workflow_run_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate", str(run), "--episodes", "2"]) == 2
+    assert "use garrison workflow evaluate" in capsys.readouterr().err
+    assert cli.main(["plot", str(run)]) == 0
+    assert cli.main(["compare", str(run), str(run)]) == 0

@@ -160,6 +160,9 @@ def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
     assert experiment.rules(200).max_episodes == 50
     assert command.ending_of(experiment, 200, 0.0) is None
     assert command.ending_of(experiment, 211, 0.0) == "budget"
+    unlimited = replace(experiment, search=replace(experiment.search, method="exhaustive", total_episodes=0))
+    assert command.ending_of(unlimited, 10**9, 0.0) is None
+    assert replace(experiment.search, total_episodes=0).budget == 100_000
     timed = replace(experiment, run=replace(experiment.run, duration="10s"))
     assert command.ending_of(timed, 0, 11.0) == "time"
 

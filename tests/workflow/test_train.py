@@ -49,7 +49,7 @@ def test_a_run_leaves_everything_behind(finished: Path) -> None:
     assert summary["inherited"] == "fresh weights"
     assert summary["episodes"] == 48
     assert summary["total"] == pytest.approx(summary["env_reward"] + summary["alignment_reward"])
-    assert [score["order"] for score in summary["evaluation"]] == [6]
+    assert [score["order"] for score in summary["scores"]] == [6]
     rows = [json.loads(line) for line in (finished / "metrics.jsonl").read_text().splitlines()]
     assert [row["workflow/episodes"] for row in rows] == [12, 24, 36, 48]
     # The learner's own mean return is over the same episodes, and is the sum of both rewards.
@@ -138,7 +138,7 @@ def test_several_orders_share_a_batch_and_are_shown_to_the_network(tmp_path: Pat
     assert np.array_equal(shown[2], shown[0])
     assert train("critical_first reverse", tmp_path / "run") == 0
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert [score["order"] for score in summary["evaluation"]] == [6, 117]
+    assert [score["order"] for score in summary["scores"]] == [6, 117]
 
 
 def test_orders_are_spread_evenly() -> None:
@@ -274,7 +274,7 @@ def test_settings_survive_their_file() -> None:
         ({"beta": -1.0}, "beta must be 0 or more"),
         ({"initial": 0}, "initial must be at least 1"),
         ({"method": "random", "revisit": True}, "revisit is for the method gp"),
-        ({"revisit": True}, "say --total-episodes"),
+        ({"base_episodes": 100_000}, "must leave some for the orders"),
         ({"total_episodes": 10, "base_episodes": 20}, "must leave some for the orders"),
     ],
 )

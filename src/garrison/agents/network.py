@@ -65,6 +65,8 @@ class NetworkAgent:
         if env["env"] != CAGE2:
             raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
 
+        if "workflow" in values["experiment"]:
+            raise UserError(f"{name} follows workflows and must be shown an order: use garrison workflow evaluate.")
         settings = values["experiment"][values["experiment"]["run"]["algorithm"]]
         return cls(
             network_of(values["policy"], values["state"]["weights"]),

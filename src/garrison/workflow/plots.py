@@ -126,7 +126,7 @@ def posterior_over_orders(book: Book, posterior: Posterior) -> Any:
     axis.set_ylabel("environment reward")
     axis.set_xlabel("order: " + ", ".join(f"{letter} {unit}" for unit, letter in SHORT.items()))
     axis.set_title(
-        f"posterior over the orders: kernel length {posterior.length:.2f}, noise {np.sqrt(posterior.noise):.2f}",
+        f"posterior over the orders: kernel length {posterior.length:.2f}, noise {np.sqrt(posterior.noise):.3f}",
         loc="left",
     )
     axis.legend(frameon=False, loc="upper right")
@@ -152,12 +152,15 @@ def reward_against_compliance(book: Book, threshold: float) -> Any:
                 label=f"{unit} first",
             )
     named = {index_of(order): name for name, order in CANONICAL.items()}
+    middle = np.mean([f([t.score.compliance for t in book.trials]) for f in (min, max)])
     for trial in book.trials:
         if trial.order in named:
+            is_right = trial.score.compliance > middle
             axis.annotate(
                 named[trial.order],
                 (trial.score.compliance, trial.reward),
-                xytext=(5, 4),
+                xytext=(-5 if is_right else 5, 4),
+                ha="right" if is_right else "left",
                 textcoords="offset points",
                 size=7.5,
             )

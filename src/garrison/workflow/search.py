@@ -129,8 +129,8 @@ def search_run(args: Arguments) -> int:
 
 def ending_of(experiment: SearchExperiment, episodes: int, seconds: float) -> str | None:
     """Return why the search is over before the next order, None if it goes on."""
-    total = experiment.search.total_episodes
-    if total and total - episodes < max(1, experiment.workflow.min_episodes):
+    budget = experiment.search.budget
+    if budget is not None and budget - episodes < max(1, experiment.workflow.min_episodes):
         return BUDGET
     limit = experiment.run.seconds
     return TIME if limit is not None and seconds >= limit else None
@@ -139,7 +139,7 @@ def ending_of(experiment: SearchExperiment, episodes: int, seconds: float) -> st
 def details(experiment: SearchExperiment) -> str:
     """Return one line about a search."""
     env, workflow, search = experiment.env, experiment.workflow, experiment.search
-    total = f"{count(search.total_episodes)} episodes in all" if search.total_episodes else "until every order is tried"
+    total = f"{count(search.budget)} episodes in all" if search.budget else "until every order is tried"
     start = f"a base of {count(search.base_episodes)} episodes" if search.base_episodes else "the nearest trained order"
     goal = "whatever its compliance" if search.fixed_episodes else f"compliance {workflow.compliance_threshold:g}"
     return (

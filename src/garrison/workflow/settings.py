@@ -17,6 +17,7 @@ from garrison.workflow.orders import ORDERS
 from garrison.workflow.stopping import StopRules
 
 DEFAULT_STEPS = PPOConfig().steps
+DEFAULT_BUDGET = 100_000  # episodes of a search
 
 
 @dataclass(frozen=True)
@@ -147,8 +148,8 @@ class SearchConfig:
     method: str = GP
     """Who chooses: gp (upper confidence bound of a Gaussian process), random or exhaustive."""
     total_episodes: int = 0
-    """Episodes to spend in all, over all environments and with those of the base; 0 means until every order was tried.
-    Evaluations are not counted."""
+    """Episodes to spend in all, over all environments and with those of the base; evaluations are not counted. 0 means
+    100,000 for gp and random, and as many as all orders need for exhaustive."""
     beta: float = 2.0
     """Standard deviations that the upper confidence bound adds to the mean."""
     initial: int = 3
@@ -170,13 +171,16 @@ class SearchConfig:
             raise UserError(f"initial must be at least 1; got {self.initial}.")
         if self.revisit and self.method != GP:
             raise UserError(f"revisit is for the method gp; {self.method} tries every order once.")
-        if self.revisit and not self.total_episodes:
-            raise UserError("a search that revisits orders has no end of its own: say --total-episodes N.")
-        if self.total_episodes and self.total_episodes <= self.base_episodes:
+        if self.budget is not None and self.budget <= self.base_episodes:
             raise UserError(
-                f"total_episodes ({self.total_episodes}) must leave some for the orders after base_episodes "
+                f"total_episodes ({self.budget}) must leave some for the orders after base_episodes "
                 f"({self.base_episodes})."
             )
+
+    @property
+    def budget(self) -> int | None:
+        """The episodes to spend in all, None if there is no limit."""
+        return self.total_episodes or (None if self.method == EXHAUSTIVE else DEFAULT_BUDGET)
 
 
 @dataclass(frozen=True)
@@ -196,8 +200,8 @@ class SearchExperiment(WorkflowExperiment):
 
     def rules(self, spent: int) -> StopRules:
         """Return when the training of one order is over, after so many episodes of the whole search."""
-        workflow, total = self.workflow, self.search.total_episodes
-        most = min(workflow.episodes, total - spent) if total else workflow.episodes
+        workflow, budget = self.workflow, self.search.budget
+        most = workflow.episodes if budget is None else min(workflow.episodes, budget - spent)
         if self.search.fixed_episodes:
             return StopRules(None, 0, 0, most)
         return dataclasses.replace(workflow.rules(), max_episodes=most)

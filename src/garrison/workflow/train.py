@@ -107,7 +107,7 @@ def train_run(args: Arguments, name: str) -> int:
             experiment.run.evaluate_episodes,
             experiment.ppo.seed,
         )
-        summary["evaluation"] = [score.to_dict() for score in scores]
+        summary["scores"] = [score.to_dict() for score in scores]
         is_kept = write_summary(folder, summary) and is_kept
         if not args.quiet:
             print(_evaluated(scores, experiment.workflow.compliance_threshold))
