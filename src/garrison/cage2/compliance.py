@@ -85,4 +85,6 @@ def write_order(env: Record, row: NDArray[np.int8]) -> None:
     if len(row) in (NUM_BITS + ORDER_BITS, NUM_REMEMBERED + ORDER_BITS):
         at = len(row) - ORDER_BITS
         for bit in range(ORDER_BITS):
-            row[at + bit] = int(env.order[bit // NUM_UNITS] == bit % NUM_UNITS)
+            row[at + bit] = 0
+        for position in range(NUM_UNITS):
+            row[at + NUM_UNITS * position + env.order[position]] = 1
