@@ -84,6 +84,10 @@ def test_the_logs_have_the_users_columns(finished: Path) -> None:
         table = list(csv.DictReader(file))
     assert list(table[0])[:5] == ["Workflow_Name", "Workflow_Order", "Mean_Reward", "Std_Reward", "Mean_Compliance"]
     assert len(table) == 6
+    markdown = (finished / "export" / "orders.md").read_text(encoding="utf-8").splitlines()
+    assert len(markdown) == 8
+    rewards = [float(line.split("|")[3].split("±")[0]) for line in markdown[2:]]
+    assert rewards == sorted(rewards, reverse=True)
 
 
 @pytest.mark.parametrize("how", ["killed", "interrupted"])

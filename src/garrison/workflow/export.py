@@ -104,6 +104,7 @@ def write_search(
     _write(out / "training_log.csv", TRAINING_COLUMNS, (row for row in rows if row))
     _write(out / "gp_sampling_log.csv", GP_COLUMNS, map(_gp_row, trials))
     write_scores(out / "orders.csv", (trial.score for trial in trials))
+    write_markdown(out / "orders.md", trials)
     _write_config(out, experiment)
 
 
@@ -131,6 +132,19 @@ def write_scores(path: Path, scores: Iterable[Score]) -> None:
             for s in scores
         ),
     )
+
+
+def write_markdown(path: Path, trials: Sequence[Trial]) -> None:
+    """Write the orders tried as a Markdown table, the best reward first; what does not count is marked."""
+    lines = ["| | order | reward | compliance | fixes | |", "|---:|---|---:|---:|---:|---|"]
+    for trial in sorted(trials, key=lambda trial: -trial.reward):
+        s = trial.score
+        lines.append(
+            f"| {s.order} | {label(s.order)} | {s.reward:.2f} ± {s.reward_ci95:.2f} | "
+            f"{s.compliance:.3f} ± {s.compliance_ci95:.3f} | {s.fixes:.1f} | "
+            f"{'' if trial.observed else 'does not comply'} |"
+        )
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _training_row(trial: int, order: str, row: Mapping[str, float], before: int) -> tuple[Any, ...] | None:
