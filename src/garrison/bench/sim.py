@@ -30,8 +30,10 @@ class Options:
     """Fewer repeats and configurations, under a minute; not for publication."""
     repeats: int = 7
     """Fresh processes per configuration."""
+    workflow: bool = False
+    """Compare batches with and without a workflow instead."""
     out: Path | None = None
-    """Folder for `sim.json`."""
+    """Folder for `sim.json`, or `workflow.json`."""
 
 
 @contextmanager
@@ -220,6 +222,11 @@ def main(arguments: list[str]) -> int:
     import tyro
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench sim")
+    if options.workflow:
+        from garrison.bench import alignment
+
+        alignment.run(options.quick, options.out)
+        return 0
     repeats = min(options.repeats, 3) if options.quick else options.repeats
     start = startup(1 if options.quick else 5)
     report = measure(configurations(options.quick), repeats=repeats, seconds=0.5 if options.quick else 1.0)
