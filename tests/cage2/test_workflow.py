@@ -454,3 +454,13 @@ def test_a_workflow_must_fit_its_batch_and_its_state() -> None:
     with pytest.raises(UserError, match="one for each of the 2"):
         envs.set_orders([1])
     bare.set_state(envs.get_state())
+
+
+def test_what_was_fixed_is_forgotten_with_the_episode() -> None:
+    envs = VectorEnv(1, length=2, autoreset_mode="SameStep", workflow=Workflow(0, definition="history"))
+    assert envs.workflow is not None
+    envs.reset(seed=0)
+    for action in ("Restore Defender", "Restore Enterprise0", "Restore Enterprise0"):
+        envs.step([ACTION[action]])
+    assert envs.workflow.last_compliant.tolist() == [2]
+    assert (envs.workflow.fixes[0], envs.workflow.compliant[0]) == (1, 0)

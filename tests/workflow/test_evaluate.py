@@ -125,8 +125,34 @@ def test_wrong_input_is_told(arguments: str, message: str, capsys: pytest.Captur
     assert message in capsys.readouterr().err
 
 
-def test_other_commands_know_what_a_workflow_run_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_masked_actions_are_not_taken(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted, second = 30, 2
+
+    class Stubborn:
+        def begin(self, num_envs: int) -> None:
+            pass
+
+        def logits(self, rows: Any, starts: Any) -> Any:
+            logits = np.zeros((len(rows), 67), np.float32)
+            logits[:, wanted], logits[:, second] = 2.0, 1.0
+            return logits
+
+    monkeypatch.setattr("garrison.workflow.play.network_of", lambda policy, weights: Stubborn())
+    player, settings = find_player(str(run))
+    envs = VectorEnv(3, observation="memory", actions="compact", workflow=Workflow(orders=6))
+    envs.reset(seed=0)
+    player.begin(envs, 6, 0)
+    assert settings.env.actions == "compact"
+    assert player.act(envs).tolist() == [wanted] * 3
+    envs.step(player.act(envs))
+    assert not envs.action_masks()[:, wanted].any()  # the decoy stands already
+    assert player.act(envs).tolist() == [second] * 3
+
+
+def test_other_commands_know_what_a_workflow_run_is(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["evaluate", str(run), "--episodes", "2"]) == 2
     assert "use garrison workflow evaluate" in capsys.readouterr().err
     assert cli.main(["plot", str(run)]) == 0
-    assert cli.main(["compare", str(run), str(run)]) == 0
+    assert cli.main(["compare", str(run), str(run), "--out", str(tmp_path / "comparison")]) == 0

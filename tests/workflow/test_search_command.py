@@ -16,6 +16,7 @@ from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial
 from garrison.workflow.export import GP_COLUMNS
+from garrison.workflow.inherit import order_files
 from garrison.workflow.settings import SEARCH
 from garrison.workflow.trials import Book
 
@@ -46,9 +47,9 @@ def test_a_search_spends_its_budget_and_inherits_from_the_nearest(finished: Path
     assert [trial.decision.how for trial in book.trials] == ["random"] * 2 + ["gp"] * 4
     assert book.trials[0].inherited == "fresh weights"
     for trial in book.trials[1:]:
-        assert f"{trial.decision.nearest:03}.garrison" in trial.inherited
+        assert f"/{trial.decision.nearest:03}-" in trial.inherited
         assert f"distance {trial.decision.distance:.1f}" in trial.inherited
-    assert sorted(int(file.stem) for file in (finished / "orders").iterdir()) == sorted(t.order for t in book.trials)
+    assert list(order_files(finished).values()) == [(t.order, t.decision.iteration) for t in book.trials]
 
 
 def test_results_tables_and_pictures_are_there(finished: Path) -> None:
@@ -90,7 +91,7 @@ def test_the_logs_have_the_users_columns(finished: Path) -> None:
     assert rewards == sorted(rewards, reverse=True)
 
 
-@pytest.mark.parametrize("how", ["killed", "interrupted"])
+@pytest.mark.parametrize("how", ["killed", "killed while saving", "interrupted"])
 def test_a_search_that_was_stopped_goes_on_with_the_same_decisions(
     how: str, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,9 +105,19 @@ def test_a_search_that_was_stopped_goes_on_with_the_same_decisions(
             signal.raise_signal(signal.SIGTERM)
         return run(*arguments)
 
-    monkeypatch.setattr(trials, "run_trial", stop)
+    save = Book.save
+
+    def lose(book: Book) -> None:
+        if len(book.trials) == 4:
+            raise RuntimeError("the machine went away")
+        save(book)
+
+    if how == "killed while saving":
+        monkeypatch.setattr(Book, "save", lose)
+    else:
+        monkeypatch.setattr(trials, "run_trial", stop)
     out, flags = tmp_path / "gp", "--base-episodes 0 --total-episodes 72 --initial 2"
-    if how == "killed":
+    if how != "interrupted":
         with pytest.raises(RuntimeError):
             search(out, flags)
     else:
@@ -115,6 +126,7 @@ def test_a_search_that_was_stopped_goes_on_with_the_same_decisions(
     monkeypatch.undo()
     assert cli.main(["workflow", "search", "--resume", str(out), "--quiet"]) == 0
     assert timeless(Book.load(out).trials) == timeless(Book.load(finished).trials)
+    assert [row["trial"] for row in Book.load(out).updates()] == list(range(6))
     for file in (finished / "orders").iterdir():
         mine, other = (checkpoint.load(path / "orders" / file.name)["state"]["weights"] for path in (out, finished))
         assert np.array_equal(mine, other)

@@ -87,4 +87,4 @@ def write_order(env: Record, row: NDArray[np.int8]) -> None:
         for bit in range(ORDER_BITS):
             row[at + bit] = 0
         for position in range(NUM_UNITS):
-            row[at + NUM_UNITS * position + env.order[position]] = 1
+            row[at + NUM_UNITS * position + int(env.order[position])] = 1

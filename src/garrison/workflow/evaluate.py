@@ -15,7 +15,7 @@ from garrison.config import EnvConfig
 from garrison.errors import UserError
 from garrison.runs import checkpoint
 from garrison.workflow.export import write_scores
-from garrison.workflow.inherit import BASE, ORDER_FILES
+from garrison.workflow.inherit import BASE, order_files
 from garrison.workflow.orders import ALL, label, name_of, parse_orders
 from garrison.workflow.play import AgentPlayer, NetworkPlayer, Player, play
 from garrison.workflow.scores import Score
@@ -97,7 +97,7 @@ class SearchPlayer:
 
     def __init__(self, folder: Path, sample: bool) -> None:
         self.name, self._sample = str(folder), sample
-        self._files = {int(file.stem): file for file in (folder / ORDER_FILES).glob("*.garrison")}
+        self._files = {order: file for file, (order, _) in order_files(folder).items()}  # an order's latest trial
         self._base = folder / BASE / checkpoint.NAME
         if not self._files:
             raise UserError(f"the search in {folder} has not finished an order yet.")

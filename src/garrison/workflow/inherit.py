@@ -50,9 +50,19 @@ class Trained:
         return f"{self.name} ({what}, distance {self.distance(orders):.1f})"
 
 
+def order_files(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the networks of a search's trials, each with its order and the trial's number, the latest trial last."""
+    found = {}
+    for file in (folder / ORDER_FILES).glob("*.garrison"):
+        order, _, trial = file.stem.partition("-")
+        if order.isdigit() and trial.isdigit():
+            found[file] = (int(order), int(trial))
+    return dict(sorted(found.items(), key=lambda item: item[1][1]))
+
+
 def trained_in(folder: Path) -> list[Trained]:
     """Return what was trained in a run's folder or a search's; runs of other kinds are left out."""
-    files = [folder / checkpoint.NAME, folder / BASE / checkpoint.NAME, *sorted((folder / ORDER_FILES).glob("*"))]
+    files = [folder / checkpoint.NAME, folder / BASE / checkpoint.NAME, *order_files(folder)]
     found = []
     for file in files if folder.is_dir() else [folder]:
         if file.is_file() and file.suffix == ".garrison":

@@ -112,7 +112,7 @@ def search_run(args: Arguments) -> int:
             trial, values, rows = done
             book.seconds = before + perf_counter() - began
             book.add(trial, values, rows)
-            known = [*known, Trained.of(values, str(book.order_file(trial.order)))]
+            known = [*known, Trained.of(values, str(book.order_file(trial)))]
             say(line_of(trial))
     results = finish(experiment, book, ending, ENDINGS[ending])
     if args.json:

@@ -16,7 +16,7 @@ from garrison.learn.ppo import train
 from garrison.runs import checkpoint
 from garrison.runs.atomic import write_bytes, write_json
 from garrison.workflow.decisions import Decision, Trial
-from garrison.workflow.inherit import ORDER_FILES, Trained, nearest
+from garrison.workflow.inherit import ORDER_FILES, Trained, nearest, order_files
 from garrison.workflow.play import NetworkPlayer, play
 from garrison.workflow.settings import SearchExperiment
 from garrison.workflow.stopping import EPISODES, Stopper, StopRules
@@ -41,7 +41,7 @@ class Book:
 
     @classmethod
     def load(cls, folder: Path) -> "Book":
-        """Read a search that was begun; an update of an order that was not finished is dropped."""
+        """Read a search that was begun; what is there of an order that was not finished is dropped."""
         try:
             values = json.loads((folder / STATE).read_text())
         except (OSError, json.JSONDecodeError):
@@ -50,6 +50,9 @@ class Book:
             raise UserError(f"the search in {folder} has format {values.get('format')!r}; this reads format {FORMAT}.")
         trials = [Trial.from_dict(trial) for trial in values["trials"]]
         book = cls(folder, trials, values["seconds"], values["base_episodes"])
+        for file, (_, iteration) in order_files(folder).items():
+            if iteration >= len(trials):
+                file.unlink()
         rows = [row for row in book.updates() if row["trial"] < len(trials)]
         write_bytes(folder / UPDATES, [b"".join(json.dumps(row).encode() + b"\n" for row in rows)])
         return book
@@ -74,16 +77,16 @@ class Book:
     def add(self, trial: Trial, values: dict[str, Any], rows: list[dict[str, float]]) -> None:
         """Keep a trial: its network, its updates, and last the state, which makes it count."""
         (self.folder / ORDER_FILES).mkdir(exist_ok=True)
-        checkpoint.save(self.order_file(trial.order), values)
+        checkpoint.save(self.order_file(trial), values)
         with (self.folder / UPDATES).open("a") as file:
             for row in rows:
                 file.write(json.dumps({"trial": trial.decision.iteration, "order": trial.order, **row}) + "\n")
         self.trials.append(trial)
         self.save()
 
-    def order_file(self, order: int) -> Path:
-        """Return where an order's network is."""
-        return self.folder / ORDER_FILES / f"{order:03}.garrison"
+    def order_file(self, trial: Trial) -> Path:
+        """Return where a trial's network is."""
+        return self.folder / ORDER_FILES / f"{trial.order:03}-{trial.decision.iteration:03}.garrison"
 
     def updates(self) -> list[dict[str, float]]:
         """Return the rows of every update; a last one cut short by a crash is left out."""
