@@ -14,10 +14,11 @@ from garrison.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("garrison.train", "train an agent: a preset, or settings in a YAML file"),
     "evaluate": ("garrison.evaluate", "score a defender by the challenge's protocol, beside the leaderboard"),
-    "compare": ("garrison.report.compare", "put runs side by side: a table and plots"),
+    "compare": ("garrison.compare", "put runs side by side, or train presets for equal times first: a table and plots"),
     "plot": ("garrison.report.plot", "draw a run: learning curve, losses, time split, action mix"),
     "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
     "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "profile": ("garrison.profile", "where the time of a step goes, for any environment and backend; and what to do"),
     "doctor": ("garrison.doctor", "versions, cores, compiled kernels and a two-second speed check"),
     "demo": ("garrison.demo", "play the scripted attackers against simple defenders, thousands of episodes at once"),
 }

@@ -7,6 +7,7 @@ the place and suggests the right word.
 import dataclasses
 import types
 import typing
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +17,7 @@ import tyro
 
 from garrison.cage2.names import REDS
 from garrison.errors import UserError, choose
-from garrison.learn.config import PPOConfig
+from garrison.learn.config import A3CConfig, ImpalaConfig, PPOConfig
 from garrison.runs.extras import require_yaml
 
 CAGE2 = "garrison/CAGE2-v0"
@@ -24,8 +25,11 @@ RULES = ("head", "leaderboard")
 ENCODERS = ("challenge", "wrapper2")
 OBSERVATIONS = ("bits", "memory")
 ACTIONS = ("all", "compact")
-ALGORITHMS = ("ppo",)
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+Learner = PPOConfig | ImpalaConfig | A3CConfig
+LEARNERS: dict[str, type[Learner]] = {"ppo": PPOConfig, "impala": ImpalaConfig, "a3c": A3CConfig}
+"""The algorithms, and what can be set about each."""
 
 T = TypeVar("T")
 
@@ -37,7 +41,7 @@ class EnvConfig:
     env: str = CAGE2
     """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ..."""
     envs: int = 1024
-    """How many environments."""
+    """How many environments; for IMPALA and A3C, in each actor."""
     backend: str = "auto"
     """How they are stepped: auto, native (CAGE-2 only), serial, shared, async, ... see garrison.vector."""
     workers: int = 0
@@ -88,8 +92,6 @@ class EnvConfig:
 class RunConfig:
     """How a run goes and what it leaves behind."""
 
-    algorithm: str = "ppo"
-    """The learner: ppo."""
     duration: str = ""
     """Train for this long instead of a number of steps: 90s, 10m, 1.5h. Schedules then follow the clock, so the result
     depends on the machine's speed."""
@@ -105,7 +107,6 @@ class RunConfig:
     """Whether to write TensorBoard events."""
 
     def __post_init__(self) -> None:
-        choose("algorithm", self.algorithm, ALGORITHMS)
         _ = self.seconds
         if self.checkpoint_every <= 0:
             raise UserError(f"checkpoint_every must be a positive number of seconds; got {self.checkpoint_every:g}.")
@@ -122,21 +123,43 @@ class RunConfig:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One training run."""
+    """One training run; in a file, the learner's section is called by its algorithm."""
 
     env: EnvConfig = field(default_factory=EnvConfig)
     run: RunConfig = field(default_factory=RunConfig)
-    ppo: PPOConfig = field(default_factory=PPOConfig)
+    learner: tyro.conf.AvoidSubcommands[Learner] = field(default_factory=PPOConfig)
+
+    @property
+    def algorithm(self) -> str:
+        """The learner's name: ppo, impala or a3c."""
+        return next(name for name, settings in LEARNERS.items() if type(self.learner) is settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
-        return plain
+        parts: dict[str, Any] = {"env": self.env, "run": self.run, self.algorithm: self.learner}
+        return {name: _plain(dataclasses.asdict(part)) for name, part in parts.items()}
 
     @classmethod
     def from_dict(cls, values: Any, base: "Experiment | None" = None) -> "Experiment":
         """Read nested plain values; what they do not say is taken from `base`."""
-        return _read(cls, values, base or cls(), "")
+        base = base or cls()
+        parts = {"env": EnvConfig, "run": RunConfig, **LEARNERS}
+        if not isinstance(values, dict):
+            raise UserError(f"the file must be a mapping of settings; got {values!r}.")
+        _check_names(values, parts, "")
+        algorithms = [name for name in values if name in LEARNERS]
+        if len(algorithms) > 1:
+            raise UserError(f"a run has one learner; the file has settings for {' and '.join(algorithms)}.")
+        learner = base.learner
+        if algorithms:
+            (name,) = algorithms
+            learner = learner if type(learner) is LEARNERS[name] else LEARNERS[name]()
+            learner = _read(type(learner), values[name], learner, name)
+        return cls(
+            _read(EnvConfig, values.get("env", {}), base.env, "env"),
+            _read(RunConfig, values.get("run", {}), base.run, "run"),
+            learner,
+        )
 
     def to_yaml(self) -> str:
         """Return the settings as YAML, which `from_yaml` reads back to the same."""
@@ -218,13 +241,9 @@ def _plain(value: Any) -> Any:
 def _read(cls: type[T], values: Any, base: T, where: str) -> T:
     """Build a dataclass from a mapping; `where` is the path to it, for messages."""
     if not isinstance(values, dict):
-        raise UserError(f"{where or 'the file'} must be a mapping of settings; got {values!r}.")
+        raise UserError(f"{where} must be a mapping of settings; got {values!r}.")
     hints = typing.get_type_hints(cls)
-    for key in values:
-        if key not in hints:
-            near = get_close_matches(str(key), hints, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(hints)}."
-            raise UserError(f"unknown setting {_join(where, key)!r}; {hint}")
+    _check_names(values, hints, where)
     changes = {
         key: _read(hints[key], value, getattr(base, key), _join(where, key))
         if dataclasses.is_dataclass(hints[key])
@@ -234,7 +253,15 @@ def _read(cls: type[T], values: Any, base: T, where: str) -> T:
     try:
         return dataclasses.replace(base, **changes)  # type: ignore[type-var]
     except UserError as error:
-        raise UserError(f"{where}: {error}" if where else str(error)) from None
+        raise UserError(f"{where}: {error}") from None
+
+
+def _check_names(values: dict[Any, Any], known: Collection[str], where: str) -> None:
+    for key in values:
+        if key not in known:
+            near = get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}."
+            raise UserError(f"unknown setting {_join(where, key)!r}; {hint}")
 
 
 def _join(where: str, key: object) -> str:

@@ -41,8 +41,8 @@ def rank_of(total: float) -> int:
 
 
 def marks(odds: dict[str, float], length: int) -> dict[str, float]:
-    """Return what known defenders score on average against this mixture of attackers, if the table has the length."""
-    if length not in LENGTHS:
+    """Return what known defenders score on average against this mixture; nothing for another length or task."""
+    if not odds or length not in LENGTHS:
         return {}
     table = leaderboard()
     known = {"random": table[18], "react-restore": table[17], "the winner": table[0]}

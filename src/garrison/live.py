@@ -19,6 +19,21 @@ NUMBERS = {
     "KL": "approx_kl",
     "clipped": "clip_fraction",
     "rate": "learning_rate",
+    "policy lag": "policy_lag",
+}
+COLOURS = {
+    "act": "cyan",
+    "step": "green",
+    "step_compute": "green",
+    "step_reset": "bright_green",
+    "step_extras": "dark_sea_green4",
+    "step_copy": "spring_green3",
+    "step_ipc": "yellow4",
+    "step_wait": "bright_yellow",
+    "copy": "blue",
+    "advantages": "yellow",
+    "learn": "magenta",
+    "log": "red",
 }
 SMOOTH = 0.9  # weight of the past in the shown speed and time split
 
@@ -188,11 +203,12 @@ class LiveView(QuietView):
     def _split(self) -> Any:
         from rich.text import Text
 
-        colours = ("cyan", "magenta", "blue", "yellow", "green", "red")
         line, legend = Text(), Text()
-        for (stage, share), colour in zip(self._clock.split.items(), colours, strict=False):
-            line.append("█" * round(share * 60), colour)
-            legend.append(f"{stage} {100 * share:.0f} %   ", colour)
+        for stage, share in self._clock.split.items():
+            if round(share * 60):
+                line.append("█" * round(share * 60), COLOURS.get(stage, "white"))
+            if share >= 0.005:
+                legend.append(f"{stage.replace('_', ': ')} {100 * share:.0f} %   ", COLOURS.get(stage, "white"))
         return line + "\n" + legend
 
 

@@ -11,6 +11,9 @@ from garrison.runs import checkpoint
 
 def check_fits(values: dict[str, Any], about: dict[str, Any]) -> None:
     """Refuse to resume with settings that the saved state does not fit, before anything is written."""
+    algorithm = values["state"]["algorithm"]
+    if algorithm not in about["experiment"]:
+        raise UserError(f"cannot resume: the run was trained by {algorithm}.")
     before, now = values["experiment"]["env"], about["experiment"]["env"]
     for name in ("env", "envs"):
         if before[name] != now[name]:
@@ -21,8 +24,6 @@ def check_fits(values: dict[str, Any], about: dict[str, Any]) -> None:
             raise UserError(
                 f"cannot resume with {name} {value}: the run's network has {saved.get(name)}; start a new one."
             )
-    if values["experiment"]["run"]["algorithm"] != about["experiment"]["run"]["algorithm"]:
-        raise UserError(f"cannot resume: the run was trained by {values['experiment']['run']['algorithm']}.")
 
 
 def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, view: View) -> dict[str, Any]:

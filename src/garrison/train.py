@@ -1,20 +1,20 @@
 """`garrison train`: settings from a preset or a file, changed by flags; a run's folder; the learner; the score."""
 
-import dataclasses
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from garrison import leaderboard
-from garrison.config import EnvConfig, Experiment, load_experiment
+from garrison.config import Experiment, load_experiment
+from garrison.environments import make_envs
 from garrison.errors import UserError
 from garrison.evaluate import Cell, Evaluation, evaluate
-from garrison.learn.config import PPOConfig
 from garrison.live import Title, View, count, make_view
 from garrison.presets import DEFAULT, PRESETS, preset
 from garrison.resume import check_fits, layout, prepare_resume
@@ -41,18 +41,6 @@ class Arguments:
     """Continue the run in this folder; its settings are kept, and flags change them."""
     quiet: bool = False
     """Show nothing but warnings."""
-
-
-@dataclass(frozen=True)
-class TimedPPOConfig(PPOConfig):
-    """PPO whose schedules follow the clock."""
-
-    share_done: Callable[[], float] = lambda: 0.0
-    """Returns the share of the time that has passed."""
-
-    def progress(self, steps_done: int) -> float:
-        """Return the share of the run that is done, 0 to 1."""
-        return min(1.0, self.share_done())
 
 
 def main(arguments: list[str]) -> int:
@@ -89,23 +77,26 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
 
 def train_run(experiment: Experiment, name: str, resume: Path | None = None, quiet: bool = False) -> int:
     """Train, record and evaluate; return the exit code."""
-    from garrison.learn.ppo import Diverged, train
+    from garrison.learn.ppo import Diverged
 
     folder = _folder(experiment, name, resume)
     values = checkpoint.load(folder.path) if resume else None
     if values is not None:
         checkpoint.require(values, str(folder.checkpoint))
-    if experiment.env.is_cage2 and experiment.env.backend not in ("auto", "native") and experiment.ppo.action_masks:
+    learner = experiment.learner
+    if experiment.env.is_cage2 and experiment.env.backend not in ("auto", "native") and learner.action_masks:
         raise UserError(
             f"the backend {experiment.env.backend!r} has no action masks: say --no-action-masks, or use native."
         )
-    envs = make_envs(experiment.env)
-    config = experiment.ppo
+    has_actors = experiment.algorithm != "ppo"  # then each actor makes environments of its own, and these only tell
+    envs = make_envs(experiment.env, 1 if has_actors else None)
     about = {
         "experiment": experiment.to_dict(),
-        "policy": describe_policy(config.policy, envs.single_observation_space, envs.single_action_space),
+        "policy": describe_policy(learner.policy, envs.single_observation_space, envs.single_action_space),
         "layout": layout(envs),
     }
+    if has_actors:
+        envs.close()
     if values is not None:
         check_fits(values, about)
         folder.trim_metrics(values["state"]["steps"])
@@ -121,7 +112,7 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
         recorder = Recorder(
             folder,
             Limits(
-                None if seconds else config.steps,
+                None if seconds else learner.steps,
                 seconds,
                 experiment.run.checkpoint_every,
                 experiment.run.evaluate_every if experiment.env.is_cage2 else 0,
@@ -136,11 +127,14 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             tensorboard=experiment.run.tensorboard,
         )
         if seconds:
-            fields = {f.name: getattr(config, f.name) for f in dataclasses.fields(PPOConfig)}
-            config = TimedPPOConfig(**{**fields, "steps": FOREVER}, share_done=lambda: recorder.share)
+            learner = replace(learner, steps=FOREVER)
         try:
             state = prepare_resume(values, about, envs, view) if values is not None else None
-            result = train(config, envs, recorder, state)
+            train = import_module(f"garrison.learn.{experiment.algorithm}").train
+            if has_actors:
+                result = train(learner, partial(make_envs, experiment.env), experiment.env.envs, recorder, state)
+            else:
+                result = train(learner, envs, recorder, state)
         except Diverged as diverged:
             status, message = "diverged", str(diverged)
         except UserError:
@@ -172,44 +166,6 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     if recorder.unsaved or not is_written:
         return 1
     return {"finished": 0, "interrupted": interrupts.exit_code, "diverged": 1}[status]
-
-
-def make_envs(config: EnvConfig) -> Any:
-    """Make the environments to train in."""
-    if not config.is_cage2:
-        import gymnasium
-
-        from garrison import vector
-
-        try:
-            gymnasium.spec(config.env)
-        except (gymnasium.error.Error, ModuleNotFoundError) as error:
-            raise UserError(f"no environment {config.env!r}: {error}") from None
-        return vector.make(
-            config.env,
-            config.envs,
-            config.backend,
-            workers=config.workers or None,
-            autoreset_mode="SameStep",
-            **config.env_args,
-        )
-    odds = config.red_odds
-    arguments: dict[str, Any] = {
-        "red": odds if len(odds) > 1 else next(iter(odds)),
-        "rules": config.rules,
-        "length": config.length,
-        "encoder": config.encoder,
-        "observation": config.observation,
-        "actions": config.actions,
-        "autoreset_mode": "SameStep",
-    }
-    if config.backend in ("auto", "native"):
-        from garrison.cage2 import VectorEnv
-
-        return VectorEnv(config.envs, **arguments)
-    from garrison import vector
-
-    return vector.make(config.env, config.envs, config.backend, workers=config.workers or None, **arguments)
 
 
 def official(
@@ -267,7 +223,7 @@ def _folder(experiment: Experiment, name: str, resume: Path | None) -> RunFolder
 
 
 def _details(experiment: Experiment) -> str:
-    env, run, ppo = experiment.env, experiment.run, experiment.ppo
-    until = f"for {run.duration}" if run.duration else f"{count(ppo.steps)} steps"
+    env, run, learner = experiment.env, experiment.run, experiment.learner
+    until = f"for {run.duration}" if run.duration else f"{count(learner.steps)} steps"
     task = f"against {env.red}, rules {env.rules}" if env.is_cage2 else env.env
-    return f"{task}, {env.envs} envs, {until}, seed {ppo.seed}"
+    return f"{task}, {env.envs} envs, {until}, seed {learner.seed}"

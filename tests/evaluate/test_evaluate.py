@@ -149,3 +149,9 @@ def test_marks_mix_the_cells_of_the_attackers() -> None:
     assert marks["the winner"] == pytest.approx((-13.76 - 16.60) / 2)
     assert marks["random"] == pytest.approx((-726.92 - 566.41) / 2)
     assert leaderboard.marks({"bline": 1.0}, 77) == {}
+
+
+def test_known_scores_are_those_of_the_task_and_of_no_other() -> None:
+    assert leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100)["the winner"] < -10
+    assert leaderboard.marks({"bline": 1.0}, 99) == {}
+    assert leaderboard.marks({}, 100) == {}

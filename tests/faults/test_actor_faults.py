@@ -79,30 +79,28 @@ def train_impala(make_envs: Any, log: Any, steps: int = 20_000, timeout: float =
     config = ImpalaConfig(
         steps=steps,
         actors=2,
-        envs_per_actor=20,
         rollout=25,
         threads=1,
         actor_timeout=timeout,
         compute="autograd",  # starts sooner
         policy=PolicyConfig(hidden=(16,)),
     )
-    return impala.train(config, make_envs, log)
+    return impala.train(config, make_envs, 20, log)
 
 
 def train_a3c(make_envs: Any, log: Any, steps: int = 20_000, timeout: float = 60.0) -> Result:
     config = A3CConfig(
         steps=steps,
-        workers=2,
-        envs_per_worker=20,
+        actors=2,
         rollout=25,
-        worker_timeout=timeout,
+        actor_timeout=timeout,
         compute="autograd",
         policy=PolicyConfig(hidden=(16,)),
     )
-    return a3c.train(config, make_envs, log)
+    return a3c.train(config, make_envs, 20, log)
 
 
-TRAINERS = {"impala": (train_impala, "actor"), "a3c": (train_a3c, "worker")}
+TRAINERS = {"impala": (train_impala, "actor"), "a3c": (train_a3c, "actor")}
 each_trainer = pytest.mark.parametrize(("train", "name"), TRAINERS.values(), ids=TRAINERS.keys())
 
 

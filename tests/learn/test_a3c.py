@@ -18,8 +18,7 @@ from tests.learn.test_impala import Poisoned, Talking
 
 SMALL: dict[str, Any] = {
     "rollout": 5,
-    "envs_per_worker": 20,
-    "workers": 2,
+    "actors": 2,
     "compute": "autograd",
     "policy": PolicyConfig(hidden=(16,)),
 }
@@ -28,7 +27,7 @@ BITS = partial(BitsEnv, length=10)
 
 def test_every_worker_updates_the_same_weights_and_the_run_can_be_continued() -> None:
     log = Talking(updates=2)
-    first = a3c.train(A3CConfig(steps=10**9, **SMALL), BITS, log)
+    first = a3c.train(A3CConfig(steps=10**9, **SMALL), BITS, 20, log)
     fresh = Policy(BITS(1).single_observation_space, BITS(1).single_action_space, SMALL["policy"], seed=0)
     assert not torch.equal(first.policy.flat, fresh.flat)
     assert log.states[-1] is first.state
@@ -42,19 +41,19 @@ def test_every_worker_updates_the_same_weights_and_the_run_can_be_continued() ->
     assert not log.said
 
     still = Talking(updates=0)
-    same = a3c.train(A3CConfig(steps=10**9, **SMALL), BITS, still, resume=first.state)
+    same = a3c.train(A3CConfig(steps=10**9, **SMALL), BITS, 20, still, resume=first.state)
     assert same.steps == first.steps
     for name in ("first", "second"):
         assert same.state["adam"][name].shape == first.state["adam"][name].shape
     with pytest.raises(UserError, match="algorithm 'a3c'"):
-        a3c.train(A3CConfig(steps=10**9, **SMALL), BITS, resume={**first.state, "format": 7})
+        a3c.train(A3CConfig(steps=10**9, **SMALL), BITS, 20, resume={**first.state, "format": 7})
     with pytest.raises(UserError, match="weights"):
-        a3c.train(A3CConfig(steps=10**9, **{**SMALL, "policy": PolicyConfig()}), BITS, resume=first.state)
+        a3c.train(A3CConfig(steps=10**9, **{**SMALL, "policy": PolicyConfig()}), BITS, 20, resume=first.state)
 
 
 def test_a_gru_learns_too() -> None:
     policy = PolicyConfig(hidden=(16,), recurrent_size=8)
-    result = a3c.train(A3CConfig(steps=1000, **{**SMALL, "policy": policy, "workers": 1}), BITS)
+    result = a3c.train(A3CConfig(steps=1000, **{**SMALL, "policy": policy, "actors": 1}), BITS, 20)
     assert result.steps >= 1000
     assert result.compute == "autograd"
 
@@ -62,11 +61,11 @@ def test_a_gru_learns_too() -> None:
 def test_what_is_not_finite_ends_the_run_with_a_good_state() -> None:
     log = Talking()
     with pytest.raises(Diverged, match="rewards are not finite"):
-        a3c.train(A3CConfig(steps=10**9, **SMALL), Poisoned, log)
+        a3c.train(A3CConfig(steps=10**9, **SMALL), Poisoned, 20, log)
     assert np.isfinite(log.states[-1]["weights"].numpy()).all()
 
 
-@pytest.mark.parametrize(("name", "value"), [("workers", -1), ("gae_lambda", 1.5), ("worker_timeout", 0.0)])
+@pytest.mark.parametrize(("name", "value"), [("actors", 0), ("gae_lambda", 1.5), ("actor_timeout", 0.0)])
 def test_settings_are_checked(name: str, value: float) -> None:
     with pytest.raises(UserError, match=f"{name} cannot be {value}"):
         A3CConfig(**{name: value})

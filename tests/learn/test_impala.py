@@ -26,7 +26,7 @@ from tests.learn.family import descendants, gone
 from tests.learn.test_compiled import random_batch, random_policy
 from tests.learn.test_ppo import Log, same
 
-SMALL: dict[str, Any] = {"rollout": 25, "envs_per_actor": 20, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
+SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
 BITS = partial(BitsEnv, length=10)
 
 
@@ -162,20 +162,20 @@ SYNC = {
 @pytest.mark.parametrize("kind", SYNC)
 def test_the_same_seed_gives_the_same_bytes_also_when_resumed(kind: str) -> None:
     config = SYNC[kind]
-    whole, again = impala.train(config, BITS), impala.train(config, BITS)
+    whole, again = impala.train(config, BITS, 20), impala.train(config, BITS, 20)
     assert same(whole.state, again.state)
-    part = impala.train(config, BITS, Log(updates=1))
+    part = impala.train(config, BITS, 20, Log(updates=1))
     assert part.steps < whole.steps
-    rest = impala.train(config, BITS, resume=part.state)
+    rest = impala.train(config, BITS, 20, resume=part.state)
     assert rest.exact_resume
     assert same(rest.state, whole.state)
-    other = impala.train(ImpalaConfig(**{**vars(config), "seed": 1}), BITS)
+    other = impala.train(ImpalaConfig(**{**vars(config), "seed": 1}), BITS, 20)
     assert not same(other.state, whole.state)
 
 
 def test_metrics_of_one_process() -> None:
     log = Talking()
-    result = impala.train(SYNC["reusing"], BITS, log)
+    result = impala.train(SYNC["reusing"], BITS, 20, log)
     assert log.steps == [1000, 2000]
     assert log.states[-1] is result.state
     last = log.metrics[-1]
@@ -191,7 +191,7 @@ def test_metrics_of_one_process() -> None:
 def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
     config = ImpalaConfig(steps=5000, actors=2, **SMALL)
     log = Talking()
-    result = impala.train(config, BITS, log)
+    result = impala.train(config, BITS, 20, log)
     assert result.steps >= 5000
     assert not result.exact_resume
     assert result.state["collector"] == {"envs": None}
@@ -201,9 +201,11 @@ def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
     assert not log.said
     assert log.family
     assert gone(log.family)
-    resumed = impala.train(ImpalaConfig(**{**vars(config), "steps": 6000}), BITS, resume=result.state)
+    resumed = impala.train(ImpalaConfig(**{**vars(config), "steps": 6000}), BITS, 20, resume=result.state)
     assert 6000 <= resumed.steps < 7000
-    into_sync = impala.train(ImpalaConfig(**{**vars(config), "steps": 6000, "actors": 0}), BITS, resume=result.state)
+    into_sync = impala.train(
+        ImpalaConfig(**{**vars(config), "steps": 6000, "actors": 0}), BITS, 20, resume=result.state
+    )
     assert not into_sync.exact_resume
 
 
@@ -222,21 +224,23 @@ class Poisoned(BitsEnv):
 def test_what_is_not_finite_ends_the_run_with_the_last_good_state() -> None:
     log = Log()
     with pytest.raises(Diverged, match="rewards are not finite"):
-        impala.train(SYNC["pure"], Poisoned, log)
+        impala.train(SYNC["pure"], Poisoned, 20, log)
     assert log.states[-1]["updates"] == 0
     with pytest.raises(Diverged, match="A lower learning_rate"):
-        impala.train(ImpalaConfig(**{**vars(SYNC["reusing"]), "learning_rate": 1e30, "max_grad_norm": 0.0}), BITS, log)
+        impala.train(
+            ImpalaConfig(**{**vars(SYNC["reusing"]), "learning_rate": 1e30, "max_grad_norm": 0.0}), BITS, 20, log
+        )
     assert np.isfinite(log.states[-1]["weights"].numpy()).all()
 
 
 def test_a_state_that_does_not_fit_is_refused() -> None:
-    state = impala.train(SYNC["pure"], BITS).state
+    state = impala.train(SYNC["pure"], BITS, 20).state
     with pytest.raises(UserError, match="algorithm 'ppo'"):
-        impala.train(SYNC["pure"], BITS, resume={**state, "algorithm": "ppo"})
+        impala.train(SYNC["pure"], BITS, 20, resume={**state, "algorithm": "ppo"})
     with pytest.raises(UserError, match="20 environments, and there are 10"):
-        impala.train(ImpalaConfig(**{**vars(SYNC["pure"]), "envs_per_actor": 10}), BITS, resume=state)
+        impala.train(SYNC["pure"], BITS, 10, resume=state)
     with pytest.raises(UserError, match="weights"):
-        impala.train(ImpalaConfig(**{**vars(SYNC["pure"]), "policy": PolicyConfig()}), BITS, resume=state)
+        impala.train(ImpalaConfig(**{**vars(SYNC["pure"]), "policy": PolicyConfig()}), BITS, 20, resume=state)
 
 
 @pytest.mark.parametrize(

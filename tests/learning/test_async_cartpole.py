@@ -41,7 +41,6 @@ def impala_config(**changes: Any) -> ImpalaConfig:
         **{
             "steps": 60_000,
             "actors": 0,
-            "envs_per_actor": 8,
             "rollout": 64,
             "epochs": 4,
             "minibatches": 4,
@@ -54,35 +53,34 @@ def impala_config(**changes: Any) -> ImpalaConfig:
 
 
 def test_cartpole_is_learned_step_by_step() -> None:
-    result = impala.train(impala_config(), CARTPOLE)
+    result = impala.train(impala_config(), CARTPOLE, 8)
     assert result.metrics["charts/episode_return"] > 300
 
 
 def test_cartpole_is_learned_without_reusing_samples() -> None:
     pure = impala_config(steps=200_000, rollout=20, epochs=1, minibatches=1, clip=0.0, vtrace_lambda=1.0)
     log = Until(300)
-    impala.train(pure, CARTPOLE, log)
+    impala.train(pure, CARTPOLE, 8, log)
     assert log.stop
 
 
 def test_cartpole_is_learned_from_actor_processes() -> None:
     log = Until(300)
-    impala.train(impala_config(steps=400_000, actors=2), CARTPOLE, log)
+    impala.train(impala_config(steps=400_000, actors=2), CARTPOLE, 8, log)
     assert log.stop
 
 
-def test_cartpole_is_learned_by_workers_without_locks() -> None:
+def test_cartpole_is_learned_by_actors_without_locks() -> None:
     log = Until(300)
     config = A3CConfig(
         steps=600_000,
-        workers=2,
-        envs_per_worker=8,
+        actors=2,
         rollout=32,
         gae_lambda=0.9,
         normalise_advantages="batch",
         **SETTINGS,
     )
-    a3c.train(config, CARTPOLE, log)
+    a3c.train(config, CARTPOLE, 8, log)
     assert log.stop
 
 
@@ -96,11 +94,10 @@ def test_cage2_improves_over_a_random_defender() -> None:
     config = impala_config(
         steps=500_000,
         actors=1,
-        envs_per_actor=128,
         rollout=30,
         reward_scale=0.1,
         learning_rate=2e-3,
         action_masks=True,
     )
-    impala.train(config, cage2, log)
+    impala.train(config, cage2, 128, log)
     assert log.stop

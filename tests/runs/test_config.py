@@ -31,7 +31,7 @@ EXPERIMENTS = st.builds(
         checkpoint_every=POSITIVE,
         tensorboard=st.booleans(),
     ),
-    ppo=st.builds(
+    learner=st.builds(
         PPOConfig,
         learning_rate=POSITIVE,
         gamma=st.floats(0, 1),
@@ -59,8 +59,8 @@ def test_a_file_says_only_what_differs() -> None:
         "env: {red: meander}\nppo:\n  learning_rate: 1e-3\n  policy: {hidden: [256, 256]}"
     )
     assert experiment.env == dataclasses.replace(EnvConfig(), red="meander")
-    assert experiment.ppo.learning_rate == 1e-3  # YAML 1.1 reads 1e-3 as text
-    assert experiment.ppo.policy.hidden == (256, 256)
+    assert experiment.learner.learning_rate == 1e-3  # YAML 1.1 reads 1e-3 as text
+    assert experiment.learner.policy.hidden == (256, 256)
     assert Experiment.from_yaml("") == Experiment()
 
 
@@ -102,9 +102,9 @@ def test_flags_win_over_the_file_and_the_file_over_defaults(tmp_path: Path) -> N
     assert name == "mine"
     assert args.quiet
     assert (args.experiment.env.envs, args.experiment.env.red) == (7, "bline,sleep")
-    assert (args.experiment.ppo.gamma, args.experiment.ppo.steps) == (0.25, 100)
-    assert args.experiment.ppo.policy.hidden == (32, 16)
-    assert args.experiment.ppo.clip == PPOConfig().clip
+    assert (args.experiment.learner.gamma, args.experiment.learner.steps) == (0.25, 100)
+    assert args.experiment.learner.policy.hidden == (32, 16)
+    assert args.experiment.learner.clip == PPOConfig().clip
 
 
 def test_flags_win_over_the_preset() -> None:
@@ -112,7 +112,7 @@ def test_flags_win_over_the_preset() -> None:
     assert name == "ppo-meander"
     assert args.experiment.env.red == "meander"
     expected = preset("ppo-meander")
-    expected = dataclasses.replace(expected, ppo=dataclasses.replace(expected.ppo, seed=9))
+    expected = dataclasses.replace(expected, learner=dataclasses.replace(expected.learner, seed=9))
     assert args.experiment == dataclasses.replace(expected, env=dataclasses.replace(expected.env, backend="shared"))
 
 

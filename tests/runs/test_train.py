@@ -56,7 +56,7 @@ def test_a_run_is_a_folder(finished: Path) -> None:
         "summary.json",
     }
     experiment = load_experiment(finished / "config.yaml")
-    assert (experiment.env.envs, experiment.ppo.steps, experiment.ppo.policy.hidden) == (16, 640, (16,))
+    assert (experiment.env.envs, experiment.learner.steps, experiment.learner.policy.hidden) == (16, 640, (16,))
     versions = json.loads((finished / "versions.json").read_text())
     assert {"garrison", "python", "torch", "numpy", "numba", "gymnasium", "cores", "command"} <= versions.keys()
 

@@ -65,7 +65,7 @@ class NetworkAgent:
         if env["env"] != CAGE2:
             raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
 
-        settings = values["experiment"][values["experiment"]["run"]["algorithm"]]
+        settings = next(part for name, part in values["experiment"].items() if name not in ("env", "run"))
         return cls(
             network_of(values["policy"], values["state"]["weights"]),
             name=name,

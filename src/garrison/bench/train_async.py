@@ -56,7 +56,6 @@ def impala(
     config = ImpalaConfig(
         steps=10**12,
         actors=actors,
-        envs_per_actor=envs,
         rollout=rollout,
         batch=batch,
         epochs=epochs,
@@ -65,20 +64,20 @@ def impala(
         policy=PolicyConfig(hidden=(hidden, hidden)),
     )
     names = ("charts/policy_lag", "charts/publish_share", "charts/waiting_for_data", "actors/wait")
-    with _paced(lambda run: train(config, _envs(rounds), run), names) as work:
+    with _paced(lambda run: train(config, _envs(rounds), envs, run), names) as work:
         yield work
 
 
 @contextmanager
-def a3c(workers: int, envs: int, rollout: int, hidden: int = 64, rounds: int = 0) -> Iterator[Work]:
+def a3c(actors: int, envs: int, rollout: int, hidden: int = 64, rounds: int = 0) -> Iterator[Work]:
     """Our A3C, from log to log."""
     from garrison.learn import PolicyConfig
     from garrison.learn.a3c import train
     from garrison.learn.config import A3CConfig
 
     policy = PolicyConfig(hidden=(hidden, hidden))
-    config = A3CConfig(steps=10**12, workers=workers, envs_per_worker=envs, rollout=rollout, policy=policy)
-    with _paced(lambda run: train(config, _envs(rounds), run), ("charts/policy_lag",)) as work:
+    config = A3CConfig(steps=10**12, actors=actors, rollout=rollout, policy=policy)
+    with _paced(lambda run: train(config, _envs(rounds), envs, run), ("charts/policy_lag",)) as work:
         yield work
 
 
@@ -161,14 +160,14 @@ def configurations(quick: bool, rllib_python: str = "") -> list[Configuration]:
         rows.append(row(f"{said}: IMPALA, {actors} actor", "impala", actors=actors, **NATIVE, batch=2, epochs=epochs))
         one = NATIVE | {"envs": 1024, "threads": count}
         rows.append(row(f"{said}: IMPALA in one process", "impala", actors=0, **one, epochs=epochs))
-    rows.append(row("native: A3C", "a3c", workers=count, envs=64, rollout=20))
+    rows.append(row("native: A3C", "a3c", actors=count, envs=64, rollout=20))
 
     work: dict[str, Any] = {"rounds": int(STEP_SECONDS * rounds_per_second())}
     python: dict[str, Any] = {"env": "synthetic", "options": work | {"uneven": True}, "num_envs": ENVS * count}
     rows.append(row("uneven: one bare loop", f"{_LOOPS}:plain", **python))
     rows.append(row(IDEAL, f"{_LOOPS}:limit", workers=count, **python))
     rows.append(row("uneven: IMPALA", "impala", actors=count, envs=ENVS, rollout=ROLLOUT, **work))
-    rows.append(row("uneven: A3C", "a3c", workers=count, envs=ENVS, rollout=ROLLOUT, **work))
+    rows.append(row("uneven: A3C", "a3c", actors=count, envs=ENVS, rollout=ROLLOUT, **work))
     rows.append(row("uneven: PPO over a barrier", "ppo", workers=count, envs=ENVS * count, rollout=ROLLOUT, **work))
     if rllib_python:
         rllib: dict[str, Any] = {"python": rllib_python, "runners": actors, "envs": ENVS, "rollout": ROLLOUT}

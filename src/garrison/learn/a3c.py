@@ -1,6 +1,6 @@
-"""A3C (Mnih et al., 2016): every worker collects, computes a gradient and applies it to weights that all of them share.
+"""A3C (Mnih et al., 2016): every actor collects, computes a gradient and applies it to weights that all of them share.
 
-Nobody takes a lock: the weights and Adam's moments lie in shared memory, and each worker reads and writes them as they
+Nobody takes a lock: the weights and Adam's moments lie in shared memory, and each actor reads and writes them as they
 are, in the middle of another's writing if need be (Hogwild; Niu et al., 2011). A write that is lost costs one sample of
 one coordinate. The parent process only watches, logs and saves.
 """
@@ -34,6 +34,7 @@ from garrison.learn.run import (
     cores,
     explained_variance,
     make_network,
+    progress,
 )
 from garrison.learn.supervisor import Supervisor
 from garrison.learn.transport import Layout
@@ -42,15 +43,15 @@ from garrison.vector.block import Carver, Memory
 from garrison.vector.worker import Lines
 
 STAGES = ("act", "step", "copy", "advantages", "learn", "log")
-NEWS = b"N"  # from a worker: a pickled News
+NEWS = b"N"  # from an actor: a pickled News
 NEWS_SECONDS = 0.05
 LOG_SECONDS = 0.5
-"""How often a worker tells its parent and the parent its log; updates come hundreds of times a second."""
+"""How often an actor tells its parent and the parent its log; updates come hundreds of times a second."""
 UNCLIPPED = 1e9
 
 
 class News(NamedTuple):
-    """What one update of a worker came to."""
+    """What one update of an actor came to."""
 
     steps: int
     returns: list[float]
@@ -63,13 +64,13 @@ class News(NamedTuple):
 
 
 class Shared:
-    """What all workers read and write, in memory that `take` gives."""
+    """What all actors read and write, in memory that `take` gives."""
 
-    def __init__(self, take: Take, size: int, workers: int) -> None:
+    def __init__(self, take: Take, size: int, actors: int) -> None:
         floats, counts = np.dtype(np.float32), np.dtype(np.int64)
         self.weights, self.first, self.second = (take((size,), floats) for _ in range(3))
         self.adam_steps = take((1,), counts)
-        self.updates = take((workers,), counts)  # by each worker
+        self.updates = take((actors,), counts)  # by each actor
         self.rates = take((2,), np.dtype(np.float64))  # the learning rate and the weight of the entropy bonus
         self.is_over = take((1,), np.dtype(np.bool_))
 
@@ -78,32 +79,39 @@ class Shared:
 class _Task:
     config: A3CConfig
     recipe: Recipe
-    workers: int
+    actors: int
     seed: int
     length: int
     """Bytes of the shared memory."""
 
 
 def train(
-    config: A3CConfig, make_envs: EnvFactory, run: RunLog | None = None, resume: dict[str, Any] | None = None
+    config: A3CConfig,
+    make_envs: EnvFactory,
+    num_envs: int,
+    run: RunLog | None = None,
+    resume: dict[str, Any] | None = None,
 ) -> Result:
-    """Train a policy until `config.steps` steps are taken or `run` says stop; `make_envs` must be picklable.
+    """Train a policy until `config.steps` steps are taken or `run` says stop.
 
-    No two runs are the same: the workers race. A resumed run has the weights and Adam's moments, and new episodes.
+    Each actor makes `num_envs` environments with `make_envs`, in its own process; that must be picklable.
+
+    No two runs are the same: the actors race. A resumed run has the weights and Adam's moments, and new episodes.
     """
     began = perf_counter()
-    workers = config.workers or cores()
+    actors = cores() if config.actors < 0 else config.actors
     envs = make_envs(1)  # only to learn the spaces
     policy = policy_of(envs, config.policy, config.seed)
     envs.close()
     length = Carver(None)
-    Shared(length.take, len(policy.flat), workers)
+    Shared(length.take, len(policy.flat), actors)
     memory = Memory()
-    shared = Shared(Carver(memory.map(length.offset)).take, len(policy.flat), workers)
-    parent = _Parent(config, policy, shared, workers, resume)
-    recipe = Recipe(make_envs, config.envs_per_worker, config.policy, config.action_masks, config.compute)
-    task = _Task(config, recipe, workers, (config.seed + parent.steps) % 2**63, length.offset)
-    supervisor = Supervisor(_work, task, workers, memory, config.worker_timeout, lambda place: None, "worker")
+    shared = Shared(Carver(memory.map(length.offset)).take, len(policy.flat), actors)
+    parent = _Parent(config, policy, shared, actors, resume)
+    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute)
+    task = _Task(config, recipe, actors, (config.seed + parent.steps) % 2**63, length.offset)
+    parent.set_rates(progress(config, parent.steps, run))
+    supervisor = Supervisor(_work, task, actors, memory, config.actor_timeout, lambda place: None, "actor")
     try:
         parent.follow(supervisor, run)
     except Diverged as diverged:
@@ -134,12 +142,12 @@ def train(
 
 
 class _Parent:
-    """Watches the workers, sets their rates, logs and saves."""
+    """Watches the actors, sets their rates, logs and saves."""
 
     def __init__(
-        self, config: A3CConfig, policy: Policy, shared: Shared, workers: int, resume: dict[str, Any] | None
+        self, config: A3CConfig, policy: Policy, shared: Shared, actors: int, resume: dict[str, Any] | None
     ) -> None:
-        self.config, self.shared, self.workers = config, shared, workers
+        self.config, self.shared, self.actors = config, shared, actors
         self.steps, self._updates_before = 0, 0
         self.recent_returns: list[float] = []
         self.recent_lengths: list[int] = []
@@ -155,12 +163,11 @@ class _Parent:
             shared.adam_steps[0] = resume["adam"]["steps"]
             self.recent_returns += resume["recent_returns"]
             self.recent_lengths += resume["recent_lengths"]
-        self._set_rates()
         self._good = self.state()
 
     @property
     def updates(self) -> int:
-        """Updates by all workers, earlier parts of a resumed run included."""
+        """Updates by all actors, earlier parts of a resumed run included."""
         return self._updates_before + int(self.shared.updates.sum())
 
     def state(self) -> dict[str, Any]:
@@ -190,7 +197,7 @@ class _Parent:
                 say(sentence)
             if message is not None:
                 self._take(pickle.loads(message[2]), news)
-            self._set_rates()
+            self.set_rates(progress(self.config, self.steps, run))
             now = perf_counter()
             if not news or (now - logged < LOG_SECONDS and self.steps < self.config.steps):
                 continue
@@ -213,16 +220,17 @@ class _Parent:
             self.recent_returns = (self.recent_returns + each.returns)[-RECENT:]
             self.recent_lengths = (self.recent_lengths + each.lengths)[-RECENT:]
 
-    def _set_rates(self) -> None:
-        config = self.config
-        self.shared.rates[:] = config.learning_rate_at(self.steps), config.entropy_coef_at(self.steps)
+    def set_rates(self, done: float) -> None:
+        """Tell the actors the rates for when the share `done` of the run is over."""
+        self.shared.rates[:] = self.config.learning_rate_at(done), self.config.entropy_coef_at(done)
 
     def _measure(self, news: list[News], seconds: float) -> dict[str, float]:
         losses = np.mean([each.losses for each in news], axis=0)
         lags = [each.lag for each in news]
-        times = {stage: sum(each.times[stage] for each in news) / self.workers for stage in STAGES}
+        stages = dict.fromkeys(stage for each in news for stage in each.times)
+        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in stages}
         for stage, spent in times.items():
-            self.times[stage] += spent
+            self.times[stage] = self.times.get(stage, 0.0) + spent
         metrics = {
             "charts/steps_per_second": sum(each.steps for each in news) / seconds,
             "charts/learning_rate": float(self.shared.rates[0]),
@@ -231,7 +239,7 @@ class _Parent:
             "charts/episodes": sum(len(each.returns) for each in news),
             "charts/policy_lag": float(np.mean(lags)),
             "charts/policy_lag_max": max(lags),
-            "charts/actors": self.workers,
+            "charts/actors": self.actors,
             **{f"losses/{name}": float(value) for name, value in zip(LOSSES, losses, strict=True)},
             **{f"time/{stage}": spent for stage, spent in times.items()},
         }
@@ -245,12 +253,12 @@ LOSSES = (*Means._fields, "grad_norm", "explained_variance")
 
 
 def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
-    """Be a worker process: read the weights, collect, change the weights; again and again."""
+    """Be an actor process: read the weights, collect, change the weights; again and again."""
     config, recipe = task.config, task.recipe
     actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs), STAGES)
     try:
         policy, watch = actor.policy, actor.watch
-        shared = Shared(Carver(lines.memory.map(task.length)).take, len(policy.flat), task.workers)
+        shared = Shared(Carver(lines.memory.map(task.length)).take, len(policy.flat), task.actors)
         adam = Adam(torch.from_numpy(shared.weights), config.adam_beta1, config.adam_beta2, config.adam_epsilon)
         adam.first, adam.second = torch.from_numpy(shared.first), torch.from_numpy(shared.second)
         buffer = Layout(policy, config.rollout, recipe.num_envs, recipe.action_masks).carve()

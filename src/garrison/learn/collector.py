@@ -90,6 +90,7 @@ class Collector:
         ended_returns: list[float] = []
         ended_lengths: list[int] = []
         rollout.observations[0] = self.seen
+        times_before = getattr(envs, "times", None)
         for t in range(rollout.steps):
             rollout.starts[t] = self.starts
             rollout.counted[t] = ~self.resetting
@@ -135,6 +136,8 @@ class Collector:
                 self.starts[:] = self.resetting
                 self.resetting[:] = ended
             watch.mark("copy")
+        if times_before is not None:
+            watch.divide("step", (envs.times - times_before).parts, rest="copy")  # type: ignore[attr-defined]
         self.seen[:] = rollout.observations[-1]
         rollout.last_values[:] = network.values(self.seen, self.all)
         if not self.same_step:

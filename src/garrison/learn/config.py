@@ -86,21 +86,17 @@ class LearnerConfig:
         if self.compute == "compiled":
             _require(self.policy.recurrent_size == 0, "compute", self.compute, "a GRU needs autograd (or auto)")
 
-    def progress(self, steps_done: int) -> float:
-        """Return the share of the run that is done, 0 to 1."""
-        return min(1.0, steps_done / self.steps)
-
-    def learning_rate_at(self, steps_done: int) -> float:
-        """Return the learning rate after `steps_done` environment steps."""
+    def learning_rate_at(self, progress: float) -> float:
+        """Return the learning rate when the share `progress` of the run is done."""
         if self.learning_rate_schedule == "constant":
             return self.learning_rate
-        return self.learning_rate * (1.0 - self.progress(steps_done))
+        return self.learning_rate * (1.0 - progress)
 
-    def entropy_coef_at(self, steps_done: int) -> float:
-        """Return the weight of the entropy bonus after `steps_done` environment steps."""
+    def entropy_coef_at(self, progress: float) -> float:
+        """Return the weight of the entropy bonus when the share `progress` of the run is done."""
         if self.entropy_schedule == "constant":
             return self.entropy_coef
-        return self.entropy_coef + (self.entropy_coef_final - self.entropy_coef) * self.progress(steps_done)
+        return self.entropy_coef + (self.entropy_coef_final - self.entropy_coef) * progress
 
     def _check_whole(self, *names: str) -> None:
         for name in names:
@@ -166,8 +162,6 @@ class ImpalaConfig(LearnerConfig):
 
     actors: int = -1
     """Actor processes; -1 means one for each core but one, 0 one in the learner's own process, step by step."""
-    envs_per_actor: int = 256
-    """Environments that each actor steps at once."""
     buffers: int = 2
     """Trajectories that an actor may have under way; it waits when all are with the learner."""
     batch: int = 1
@@ -195,7 +189,7 @@ class ImpalaConfig(LearnerConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_whole("envs_per_actor", "buffers", "batch", "epochs", "minibatches")
+        self._check_whole("buffers", "batch", "epochs", "minibatches")
         self._check_positive("rho_bar", "c_bar", "actor_timeout")
         self._check_not_negative("clip")
         self._check_shares("vtrace_lambda")
@@ -210,23 +204,20 @@ class A3CConfig(LearnerConfig):
 
     rollout: int = 20
     """Steps that each environment takes between two updates of its worker."""
-    workers: int = 0
-    """Worker processes; 0 means one for each core."""
-    envs_per_worker: int = 16
-    """Environments that each worker steps at once."""
+    actors: int = -1
+    """Processes that act and learn; -1 means one for each core."""
     gae_lambda: float = 1.0
     """Decay of generalised advantage estimation: 1 means n-step returns, as in the paper."""
     normalise_advantages: str = "none"
     """Whether the advantages of a rollout get mean 0 and deviation 1: batch or none."""
-    worker_timeout: float = 120.0
-    """Seconds without news after which a worker counts as stuck and is replaced."""
+    actor_timeout: float = 120.0
+    """Seconds without news after which an actor counts as stuck and is replaced."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_whole("envs_per_worker")
-        self._check_positive("worker_timeout")
+        self._check_positive("actor_timeout")
         self._check_shares("gae_lambda")
-        _require(self.workers >= 0, "workers", self.workers, "give 0 for one a core, or their number")
+        _require(self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one a core, or their number")
         choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 

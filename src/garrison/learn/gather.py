@@ -54,6 +54,7 @@ class Gathered:
 
     def shares(self) -> dict[str, float]:
         """Return the share of the actors' time that each of their stages took."""
-        stages = {stage: sum(report.times[stage] for report in self.reports) for stage in self.reports[0].times}
-        total = sum(stages.values()) or 1.0
-        return {stage: seconds / total for stage, seconds in stages.items()}
+        stages = dict.fromkeys(stage for report in self.reports for stage in report.times)
+        spent = {stage: sum(report.times.get(stage, 0.0) for report in self.reports) for stage in stages}
+        total = sum(spent.values()) or 1.0
+        return {stage: seconds / total for stage, seconds in spent.items()}

@@ -36,6 +36,7 @@ from garrison.learn.run import (
     explained_variance,
     find_device,
     make_network,
+    progress,
 )
 from garrison.learn.timing import Stopwatch
 from garrison.learn.transport import Layout, Transport
@@ -52,6 +53,7 @@ Connect = Callable[[Plan], Transport]
 def train(
     config: ImpalaConfig,
     make_envs: EnvFactory,
+    num_envs: int,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
     connect: Connect = Local,
@@ -65,6 +67,7 @@ def train(
     Args:
         config: what to do.
         make_envs: makes the environments of an actor, in the actor's process; must be picklable.
+        num_envs: how many environments each actor steps at once.
         run: follows the run.
         resume: the state of an earlier result or checkpoint.
         connect: starts the actors: `Local` as processes of this machine. Not used with `actors=0`.
@@ -72,7 +75,7 @@ def train(
     began = perf_counter()
     threads_before = torch.get_num_threads()
     watch = Stopwatch(STAGES)
-    policy, layout, transport = _start(config, make_envs, resume, connect, watch)
+    policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
         learner = Learner(config, policy.move(find_device(config.device)), layout, resume)
         try:
@@ -88,18 +91,23 @@ def train(
 
 
 def _start(
-    config: ImpalaConfig, make_envs: EnvFactory, resume: dict[str, Any] | None, connect: Connect, watch: Stopwatch
+    config: ImpalaConfig,
+    make_envs: EnvFactory,
+    num_envs: int,
+    resume: dict[str, Any] | None,
+    connect: Connect,
+    watch: Stopwatch,
 ) -> tuple[Policy, Layout, Transport]:
     """Start the actors; return them with the learner's policy and what their buffers look like."""
     actors = actor_count(config)
     # New episodes of a resumed run should not be those that it began with.
     seed = (config.seed + (resume["steps"] if resume is not None else 0)) % 2**63
     threads = 1 if actors else config.threads or cores()
-    recipe = Recipe(make_envs, config.envs_per_actor, config.policy, config.action_masks, config.compute, threads)
+    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
     if not actors:
         actor = Actor(recipe, config.seed)
         policy = policy_of(actor.envs, config.policy, config.seed)
-        layout = Layout(policy, config.rollout, config.envs_per_actor, config.action_masks)
+        layout = Layout(policy, config.rollout, num_envs, config.action_masks)
         try:
             if resume is not None:
                 check_resumable(resume, "impala", policy)
@@ -112,7 +120,7 @@ def _start(
     envs.close()
     if resume is not None:
         check_resumable(resume, "impala", policy)
-    layout = Layout(policy, config.rollout, config.envs_per_actor, config.action_masks)
+    layout = Layout(policy, config.rollout, num_envs, config.action_masks)
     return policy, layout, connect(Plan(recipe, layout, actors, config.buffers, config.actor_timeout, seed))
 
 
@@ -154,8 +162,11 @@ class Learner:
             "recent_lengths": list(self.recent_lengths),
         }
 
-    def update(self, watch: Stopwatch, state: Callable[[], dict[str, Any]]) -> dict[str, float]:
-        """Learn from the gathered batch; return the metrics of it. Raises Diverged with the last good state."""
+    def update(self, done: float, watch: Stopwatch, state: Callable[[], dict[str, Any]]) -> dict[str, float]:
+        """Learn from the gathered batch when the share `done` of the run is over; return its metrics.
+
+        Raises Diverged with the last good state.
+        """
         config, gathered, rollout = self.config, self.gathered, self.gathered.rollout
         check_finite(rollout, self.updates, state)
         lags = gathered.lags(self.updates)
@@ -185,8 +196,8 @@ class Learner:
         batch = Batch.of(rollout, advantages * trace.weights, memory, log_probs, values[:-1], trace.targets)
         watch.mark("advantages")
 
-        learning_rate = config.learning_rate_at(self.steps)
-        terms = Terms(config.clip or UNCLIPPED, 0.0, config.value_coef, config.entropy_coef_at(self.steps))
+        learning_rate = config.learning_rate_at(done)
+        terms = Terms(config.clip or UNCLIPPED, 0.0, config.value_coef, config.entropy_coef_at(done))
         good_weights, good_adam = self.policy.flat.clone(), self.adam.state()
         # Each update's order has a seed of its own, so a resumed run needs no generator's state.
         random = np.random.default_rng((config.seed, self.updates))
@@ -264,7 +275,7 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
             if not gathered.is_full:
                 continue
             steps_before = learner.steps
-            metrics = learner.update(watch, state)
+            metrics = learner.update(progress(config, learner.steps, run), watch, state)
             gathered.clear()
             transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
             watch.mark("publish")

@@ -29,6 +29,7 @@ from garrison.learn.run import (
     explained_variance,
     find_device,
     make_network,
+    progress,
 )
 from garrison.learn.timing import Stopwatch
 
@@ -109,8 +110,9 @@ def train(
             batch = Batch.of(rollout, advantages, memory)
             watch.mark("advantages")
 
-            learning_rate = config.learning_rate_at(steps)
-            terms = Terms(config.clip, config.value_clip, config.value_coef, config.entropy_coef_at(steps))
+            done = progress(config, steps, run)
+            learning_rate = config.learning_rate_at(done)
+            terms = Terms(config.clip, config.value_clip, config.value_coef, config.entropy_coef_at(done))
             if config.normalise_advantages == "batch":
                 mean, scale = normalisation(batch.advantages[batch.counted.reshape(-1)])
                 terms = terms._replace(advantage_mean=mean, advantage_scale=scale)

@@ -14,6 +14,7 @@ from garrison.learn.autograd import AutogradNetwork
 from garrison.learn.blas import find_sgemm
 from garrison.learn.collector import Network
 from garrison.learn.compiled import CompiledNetwork
+from garrison.learn.config import LearnerConfig
 from garrison.learn.loss import Means
 from garrison.learn.policy import Policy
 from garrison.learn.rollout import Rollout
@@ -30,6 +31,7 @@ class RunLog(Protocol):
     """What a run folder, a progress bar or a test hands to `train` to follow it.
 
     If it also has a method `say(text)`, that gets a sentence whenever something went wrong that does not end the run.
+    If it has a number `share`, schedules follow that share of the run, as a clock may tell it, instead of the steps.
     """
 
     @property
@@ -78,6 +80,12 @@ class Diverged(RuntimeError):
     def __init__(self, message: str, state: dict[str, Any]) -> None:
         super().__init__(message)
         self.state = state
+
+
+def progress(config: LearnerConfig, steps: int, run: RunLog | None) -> float:
+    """Return the share of the run that is done, 0 to 1."""
+    share: float | None = getattr(run, "share", None)
+    return min(1.0, steps / config.steps if share is None else share)
 
 
 def cores() -> int:

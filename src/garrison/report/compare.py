@@ -1,53 +1,11 @@
-"""`garrison compare RUN RUN...`: runs side by side, as a table and a picture."""
+"""Runs side by side: a table of facts and a picture."""
 
-import json
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import tyro
 
-from garrison.errors import UserError
 from garrison.report import style
-from garrison.report.runs import REWARD, Run, smooth
-from garrison.runs.extras import require_matplotlib
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """Put runs side by side: a table, and a picture of return, speed, losses and time split."""
-
-    runs: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="RUN")]
-    """The runs' folders."""
-    out: str = "comparison"
-    """Folder for comparison.png and comparison.json."""
-    smooth: int = 10
-    """Updates that a point of a curve is the mean of."""
-    plots: bool = True
-    """Whether to draw."""
-    json: bool = False
-    """Print the table as JSON instead."""
-
-
-def main(arguments: list[str]) -> int:
-    """Run `garrison compare`."""
-    args = tyro.cli(Arguments, prog="garrison compare", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
-    if not args.runs:
-        raise UserError("name the runs to compare: garrison compare RUN RUN...")
-    if args.plots:
-        require_matplotlib()
-    runs = label([Run.read(path) for path in args.runs])
-    table = [facts(run) for run in runs]
-    out = Path(args.out)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "comparison.json").write_text(json.dumps(table, indent=2) + "\n")
-    print(json.dumps(table) if args.json else to_text(table))
-    if args.plots:
-        path = style.save(draw(runs, args.smooth), out / "comparison.png")
-        if not args.json:
-            print(f"\n{path}")
-    return 0
+from garrison.report.runs import REWARD, Run, in_order, smooth
 
 
 def label(runs: list[Run]) -> list[Run]:
@@ -83,7 +41,7 @@ def facts(run: Run) -> dict[str, Any]:
         "± (95 %)": run.total[1] if run.total else None,
         "rules": summary.get("evaluation", {}).get("rules"),
         "peak memory, GB": round(float(memory.max()), 2) if len(memory) else None,
-        **{f"time in {stage}, %": round(100 * share, 1) for stage, share in run.stages.items()},
+        **{f"time in {stage}, %": round(100 * share, 1) for stage, share in run.stage_shares.items()},
     }
 
 
@@ -143,11 +101,12 @@ def draw(runs: list[Run], window: int) -> Any:
 
 
 def _draw_split(axis: Any, runs: list[Run]) -> None:
-    stages = list(dict.fromkeys(stage for run in runs for stage in run.stages))
+    stages = in_order({stage for run in runs for stage in run.stages})
     left = np.zeros(len(runs))
     for stage in stages:
         shares = np.array([100 * run.stages.get(stage, 0.0) for run in runs])
-        axis.barh(range(len(runs)), shares, left=left, color=style.STAGES.get(stage, "#999999"), label=stage)
+        label = stage.replace("_", ": ")
+        axis.barh(range(len(runs)), shares, left=left, color=style.STAGES.get(stage, "#999999"), label=label)
         left += shares
     axis.set_yticks(range(len(runs)), [run.name for run in runs])
     axis.invert_yaxis()

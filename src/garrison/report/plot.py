@@ -107,11 +107,13 @@ def losses(run: Run, window: int) -> Any:
 def time_split(run: Run) -> Any:
     """Draw where the time of each update went, and the speed."""
     figure, axes = style.new_figure(2, 1, 8, 5.6)
-    minutes = run.series(f"{STAGE}act")[1]
     stages = run.stages
-    seconds = np.array([run.series(f"{STAGE}{stage}")[2] for stage in stages])
+    rows = [row for row in run.rows if any(name.startswith(STAGE) for name in row)]
+    minutes = np.array([row["time/elapsed_time"] for row in rows]) / 60.0
+    # A run that was resumed may know parts that its beginning did not.
+    seconds = np.array([[row.get(f"{STAGE}{stage}", 0.0) for row in rows] for stage in stages])
     per_update = 1000.0 * np.maximum(seconds, 0.0)
-    labels = [f"{stage} {100 * share:.0f} %" for stage, share in stages.items()]
+    labels = [f"{stage.replace('_', ': ')} {100 * share:.0f} %" for stage, share in stages.items()]
     colours = [style.STAGES.get(stage, "#999999") for stage in stages]
     top, bottom = axes[:, 0]
     top.stackplot(minutes, per_update, labels=labels, colors=colours, alpha=0.9)

@@ -1,5 +1,6 @@
 """A run as arrays, read from its folder."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ Series = NDArray[np.float64]
 
 STAGE = "time_split/"
 REWARD = "rollout/ep_reward_mean"
+LOOP = ("act", "step", "copy", "advantages", "learn", "log")
+PARTS = ("compute", "reset", "extras", "copy", "ipc", "wait")
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,25 @@ class Run:
 
     @property
     def stages(self) -> dict[str, float]:
-        """The share of each stage of the time, in the order of the loop."""
+        """The share of each stage of the time; an environment's `step` may be divided: `step_compute` and so on."""
         totals: dict[str, float] = {}
         for row in self.rows:
             for name, seconds in row.items():
                 if name.startswith(STAGE):
                     totals[name[len(STAGE) :]] = totals.get(name[len(STAGE) :], 0.0) + seconds
         whole = sum(totals.values()) or 1.0
-        return {stage: seconds / whole for stage, seconds in totals.items()}
+        return {stage: totals[stage] / whole for stage in in_order(totals)}
+
+    @property
+    def stage_shares(self) -> dict[str, float]:
+        """The shares as a table shows them, in the order of the loop: a divided stage as a whole, then its parts."""
+        shown: dict[str, float] = {}
+        for stage, share in self.stages.items():
+            whole, _, part = stage.partition("_")
+            shown[whole] = shown.get(whole, 0.0) + share
+            if part:
+                shown[f"{whole}: {part}"] = share
+        return shown
 
     @property
     def steps(self) -> int:
@@ -72,6 +86,16 @@ class Run:
         """The official total and its confidence, if it was evaluated."""
         evaluation = self.summary.get("evaluation")
         return (evaluation["total"], evaluation["ci95"]) if evaluation else None
+
+
+def in_order(stages: Iterable[str]) -> list[str]:
+    """Return stages in the order of the loop, those that are not known last.
+
+    >>> in_order(["learn", "step_wait", "act", "step_compute"])
+    ['act', 'step_compute', 'step_wait', 'learn']
+    """
+    known = [name for stage in LOOP for name in (stage, *(f"{stage}_{part}" for part in PARTS))]
+    return sorted(stages, key=lambda stage: known.index(stage) if stage in known else len(known))
 
 
 def smooth(values: Series, window: int) -> Series:

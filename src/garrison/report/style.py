@@ -11,6 +11,12 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5
 STAGES = {
     "act": COLOURS[0],
     "step": COLOURS[2],
+    "step_compute": COLOURS[2],
+    "step_reset": "#2fb58f",
+    "step_extras": "#5ec9aa",
+    "step_copy": "#8cd9c2",
+    "step_ipc": "#a6b727",
+    "step_wait": "#d4dc7f",
     "copy": COLOURS[5],
     "advantages": COLOURS[4],
     "learn": COLOURS[1],

@@ -21,6 +21,13 @@ NAMES = {
     "charts/learning_rate": "train/learning_rate",
     "charts/entropy_coef": "train/entropy_coef",
     "charts/epochs": "train/epochs",
+    "charts/policy_lag": "train/policy_lag",
+    "charts/policy_lag_max": "train/policy_lag_max",
+    "charts/vtrace_weight": "train/vtrace_weight",
+    "charts/publish_share": "train/publish_share",
+    "charts/waiting_for_data": "train/waiting_for_data",
+    "charts/actors": "train/actors",
+    "charts/actors_replaced": "train/actors_replaced",
     "losses/policy": "train/policy_loss",
     "losses/value": "train/value_loss",
     "losses/entropy": "train/entropy",
@@ -106,8 +113,9 @@ class Recorder:
 
     @property
     def stop(self) -> bool:
-        """Whether to end after this update."""
-        return self._interrupted() or (self.limits.seconds is not None and self.seconds >= self.limits.seconds)
+        """Whether to end after this update; the time alone never ends a part before its first one."""
+        seconds = self.limits.seconds
+        return self._interrupted() or (seconds is not None and bool(self.last) and self.seconds >= seconds)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Write the metrics of one update."""
@@ -123,6 +131,10 @@ class Recorder:
         self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))
         self._write(row)
         self._show(row, self.share)
+
+    def say(self, text: str) -> None:
+        """Pass on what went wrong without ending the run."""
+        self._warn(text)
 
     def due_checkpoint(self, step: int) -> bool:
         """Say whether a checkpoint or an evaluation is due."""

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from garrison.errors import UserError, choose
 from garrison.vector import extras as extras_
-from garrison.vector.base import EnvMaker, Setup
+from garrison.vector.base import Batch, EnvMaker, Setup
 
 Env = str | Callable[..., gymnasium.Env[Any, Any]] | Sequence[Callable[..., gymnasium.Env[Any, Any]]]
 
@@ -40,6 +41,7 @@ def make(
     timeout: float | None = 60.0,
     on_worker_death: Literal["raise", "restart"] = "raise",
     copy: bool = False,
+    timing: bool | Literal["workers"] = False,
     **env_kwargs: Any,
 ) -> VectorEnv[Any, Any, Any]:
     """Make `num_envs` environments behind one `gymnasium.vector.VectorEnv`.
@@ -62,14 +64,18 @@ def make(
         on_worker_death: What to do when a worker process is killed: raise, or restart it with its environments reset
             and their episodes reported as truncated.
         copy: Return fresh arrays from every call.
+        timing: Account for the time of every call in `envs.times`: environment compute, resets, extras, copying, IPC,
+            waiting for the slowest; "workers" does so only where worker processes step the environments.
         env_kwargs: Passed on to the environment.
     """
     choose("backend", backend, ["auto", "native", *BACKENDS])
     mode = _mode(autoreset_mode)
     wanted = extras_.cadences(extras)
-    if native_envs := _native(env, num_envs, backend, mode, wanted, copy, workers, env_kwargs):
+    if timing not in (True, False, "workers"):
+        raise UserError(f"timing must be True, False or 'workers'; got {timing!r}")
+    if native_envs := _native(env, num_envs, backend, mode, wanted, copy, workers, timing is True, env_kwargs):
         return native_envs
-    makers = _makers(env, num_envs, env_kwargs)
+    makers = makers_of(env, num_envs, env_kwargs)
     if on_worker_death not in ("raise", "restart"):
         raise UserError(f"on_worker_death must be 'raise' or 'restart'; got {on_worker_death!r}")
     if timeout is not None and timeout <= 0:
@@ -84,16 +90,30 @@ def make(
         start_method=_start_method(start_method),
         timeout=timeout,
         restart=on_worker_death == "restart",
+        timing=bool(timing),
     )
     if backend == "auto":
         from garrison.vector import auto
 
-        return auto.make(setup, workers or cores())
-    module, name = BACKENDS[backend]
-    if sys.platform == "win32" and backend in ("pipes", "shared", "async"):
+        setup, choice = auto.look(setup, workers or cores())
+        envs = build(choice.backend, setup, timing is True)
+        auto.announce(envs, choice)
+        return envs
+    return build(backend, setup, timing is True)
+
+
+def build(backend: str, setup: Setup, time_callers: bool) -> Batch:
+    """Make the vector environment of a backend; `time_callers`: also where no worker processes are."""
+    has_processes = backend in ("pipes", "shared", "async")
+    if sys.platform == "win32" and has_processes:
         raise UserError(f"backend {backend!r} needs Linux or macOS; use 'serial' or 'threads' here")
-    envs: VectorEnv[Any, Any, Any] = getattr(import_module(module), name)(setup)
-    return envs
+    module, name = BACKENDS[backend]
+    kind: type[Batch] = getattr(import_module(module), name)
+    if setup.timing and (has_processes or time_callers):
+        from garrison.vector.timed import timed
+
+        return timed(kind)(setup)
+    return kind(replace(setup, timing=False))
 
 
 def cores() -> int:
@@ -109,6 +129,7 @@ def _native(
     wanted: extras_.Cadences,
     copy: bool,
     workers: int | None,
+    timing: bool,
     env_kwargs: dict[str, Any],
 ) -> VectorEnv[Any, Any, Any] | None:
     # auto takes it only for Garrison's own ids: others' batches need not seed each environment by itself.
@@ -125,14 +146,15 @@ def _native(
         )
     if ours and workers is not None:
         env_kwargs = {"threads": workers, **env_kwargs}
-    envs = native.make(env, _count(num_envs), mode, copy=copy, extras=wanted, **env_kwargs)
+    envs = native.make(env, _count(num_envs), mode, copy=copy, extras=wanted, timing=timing, **env_kwargs)
     envs.workers = env_kwargs.get("threads", 1)
     if backend == "auto":
         auto.announce(envs, auto.Choice("native", 1, f"{env} has a compiled batch"))
     return envs
 
 
-def _makers(env: Env, num_envs: int | None, env_kwargs: dict[str, Any]) -> tuple[EnvMaker, ...]:
+def makers_of(env: Env, num_envs: int | None, env_kwargs: dict[str, Any]) -> tuple[EnvMaker, ...]:
+    """Return one function per environment that makes it."""
     if isinstance(env, str):
         # Only the first is watched by Gymnasium's checker: it costs time in every step, and they are all alike.
         first = partial(gymnasium.make, env, **env_kwargs)

@@ -5,19 +5,12 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from garrison.vector.base import Batch, Setup
-from garrison.vector.serial import Serial
-from garrison.vector.shared import Shared
+from garrison.vector.base import Setup
+from garrison.vector.model import Load, predict
 
 LOOK_SECONDS = 0.1
 """How long one environment is watched."""
 MOST_STEPS = 2000
-SERIAL_SECONDS = 0.35e-6
-"""What a step costs around the environment, per environment (measured with `garrison bench vector`)."""
-BARRIER_SECONDS = 60e-6
-"""What waking the workers and waiting for them costs, per step of the batch."""
-WORKER_SECONDS = 10e-6
-"""What each further worker adds to that."""
 MARGIN = 1.15
 """How much faster processes must promise to be: they cost memory, and the promise is an estimate."""
 
@@ -35,16 +28,16 @@ class Choice:
 
 def choose(step_seconds: float, num_envs: int, cores: int) -> Choice:
     """Choose for environments whose step takes `step_seconds`, from a model of what each backend adds."""
-    each = step_seconds + SERIAL_SECONDS
-    serial = num_envs * each
     workers = max(1, min(cores, num_envs))
-    shared = -(-num_envs // workers) * each + BARRIER_SECONDS + WORKER_SECONDS * workers
-    cost = f"a step takes {_duration(step_seconds)}"
+    load = Load(step_seconds)
+    serial = predict("serial", load, num_envs, 1, cores)
+    shared = predict("shared", load, num_envs, workers, workers)
+    cost = f"a step takes {duration(step_seconds)}"
     if workers == 1:
         return Choice(
             "serial", 1, f"{cost}; there is one {'core' if cores == 1 else 'environment'}, so nothing runs at once"
         )
-    times = f"{num_envs} take {_duration(serial)} in one process, about {_duration(shared)} with {workers} workers"
+    times = f"{num_envs} take {duration(serial)} in one process, about {duration(shared)} with {workers} workers"
     if serial > MARGIN * shared:
         return Choice("shared", workers, f"{cost}; {times}")
     return Choice("serial", 1, f"{cost}; {times}, too little gain to pay for processes")
@@ -73,13 +66,10 @@ def step_seconds(setup: Setup) -> float:
         env.close()
 
 
-def make(setup: Setup, cores: int) -> Batch:
-    """Make the vector environment that the timing recommends, and say so."""
+def look(setup: Setup, cores: int) -> tuple[Setup, Choice]:
+    """Time an environment; return the setup with the number of workers that it recommends, and the choice."""
     choice = choose(step_seconds(setup), setup.num_envs, cores)
-    setup = replace(setup, workers=choice.workers)
-    envs: Batch = Shared(setup) if choice.backend == "shared" else Serial(setup)
-    announce(envs, choice)
-    return envs
+    return replace(setup, workers=choice.workers), choice
 
 
 def announce(envs: Any, choice: Choice) -> None:
@@ -89,7 +79,12 @@ def announce(envs: Any, choice: Choice) -> None:
     log.info("auto chose %s", envs.choice)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a duration in its unit.
+
+    >>> duration(0.00123), duration(2e-8)
+    ('1.23 ms', '20 ns')
+    """
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

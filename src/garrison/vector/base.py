@@ -37,6 +37,7 @@ class Setup:
     start_method: str = "fork"
     timeout: float | None = 60.0
     restart: bool = False
+    timing: bool = False
 
     @property
     def num_envs(self) -> int:
@@ -112,7 +113,8 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._ended = np.zeros(self.num_envs, np.bool_)
 
     def _plan(self, card: Card) -> Plan:
-        return Plan(self.num_envs, card.observation_space, card.action_space, card.extras, self.workers)
+        spaces = card.observation_space, card.action_space
+        return Plan(self.num_envs, *spaces, card.extras, self.workers, self._setup.timing)
 
     @abstractmethod
     def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from garrison.vector import rows
 from garrison.vector.extras import Shapes
+from garrison.vector.timing import BINS, CELLS
 
 ALIGNMENT = 64  # a cache line
 
@@ -31,6 +32,7 @@ class Plan:
     action_space: Space[Any]
     extras: Shapes = field(default_factory=dict)
     workers: int = 1
+    timing: bool = False
 
 
 class Block:
@@ -46,6 +48,10 @@ class Block:
     """One per worker: which environment it is at, in the low `POSITION_BITS`; above them, a count of its commands."""
     busy: NDArray[np.float64]
     """One per worker: seconds spent inside environments so far."""
+    times: NDArray[np.int64]
+    """With timing, a row per worker: nanoseconds by part, see `timing`; without, no rows."""
+    counts: NDArray[np.int64]
+    """With timing, a row per worker: the histogram of single steps; without, no rows."""
 
     def __init__(self, plan: Plan, memory: mmap.mmap | None = None) -> None:
         carver = Carver(memory if memory is not None else memoryview(bytearray(size(plan))))
@@ -55,6 +61,9 @@ class Block:
         n = plan.num_envs
         self.positions = carver.take((plan.workers,), np.dtype(np.int64))
         self.busy = carver.take((plan.workers,), np.dtype(np.float64))
+        timed = plan.workers if plan.timing else 0
+        self.times = carver.take((timed, CELLS), np.dtype(np.int64))
+        self.counts = carver.take((timed, BINS), np.dtype(np.int64))
         self.observations = rows.build(plan.observation_space, n, carver.take)
         self.actions = rows.build(plan.action_space, n, carver.take)
         self.rewards = carver.take((n,), np.dtype(np.float64))
@@ -68,6 +77,8 @@ class Block:
         part = object.__new__(Block)
         part.positions = self.positions[worker : worker + 1]
         part.busy = self.busy[worker : worker + 1]
+        part.times = self.times[worker : worker + 1]
+        part.counts = self.counts[worker : worker + 1]
         part.observations = rows.part_of(self.observations, where)
         part.actions = rows.part_of(self.actions, where)
         part.rewards = self.rewards[where]

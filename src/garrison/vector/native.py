@@ -1,6 +1,7 @@
 """`native`: environments with a compiled batch of their own, such as CAGE-2, behind the same front as the others."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -23,6 +24,7 @@ class Native(VectorWrapper[Any, Any, Any, Any, Any]):
     def __init__(self, env: VectorEnv[Any, Any, Any], *, copy: bool, extras: Cadences) -> None:
         super().__init__(env)
         self.workers = 1
+        self._step_all: Callable[[Any], Any] = env.step
         self.extras: dict[str, NDArray[Any]] = {}
         self._copy = copy
         self._sampled = []
@@ -51,7 +53,7 @@ class Native(VectorWrapper[Any, Any, Any, Any, Any]):
 
     def step(self, actions: Any) -> Step:
         """Step every environment: observations, rewards, terminations, truncations, infos."""
-        results = self.env.step(actions)
+        results = self._step_all(actions)
         if self._sampled:
             ended = results[2] | results[3]
             same_step = self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
@@ -69,7 +71,16 @@ class Native(VectorWrapper[Any, Any, Any, Any, Any]):
             kept[due] = live[due]
 
 
-def make(env_id: str, num_envs: int, mode: AutoresetMode, *, copy: bool, extras: Cadences, **kwargs: Any) -> Native:
+def make(
+    env_id: str,
+    num_envs: int,
+    mode: AutoresetMode,
+    *,
+    copy: bool,
+    extras: Cadences,
+    timing: bool = False,
+    **kwargs: Any,
+) -> Native:
     """Make the compiled batch registered for `env_id`."""
     if AT_END in extras.values() and mode is AutoresetMode.SAME_STEP:
         names = [name for name, cadence in extras.items() if cadence == AT_END]
@@ -87,12 +98,19 @@ def make(env_id: str, num_envs: int, mode: AutoresetMode, *, copy: bool, extras:
                 f"the batch of {env_id} has no choice of autoreset_mode, so it cannot be a backend here"
             ) from error
         raise
+    if timing:
+        from garrison.vector.timed import TimedNative
+
+        return TimedNative(env, copy=copy, extras=extras)
     return Native(env, copy=copy, extras=extras)
 
 
 def exists(env_id: str) -> bool:
-    """Say whether `env_id` has a compiled batch."""
-    return gymnasium.spec(env_id).vector_entry_point is not None
+    """Say whether `env_id`, which may be written module:id, has a compiled batch."""
+    module, _, name = env_id.rpartition(":")
+    if module:
+        import_module(module)
+    return gymnasium.spec(name).vector_entry_point is not None
 
 
 def _truth(env: VectorEnv[Any, Any, Any], name: str) -> NDArray[Any]:

@@ -54,6 +54,7 @@ class Section:
         self._write = rows.writer(self._observation_space, block.observations).write
         self._publisher = Publisher(self.envs, block.extras, extras) if extras else None
         self._steps: list[Callable[[Any], Any]] = [env.step for env in self.envs]
+        self._resets: list[Callable[..., Any]] = [env.reset for env in self.envs]
         # What the next step of each environment calls: its step(), or after an end under NEXT_STEP, its reset.
         self._calls = list(self._steps)
         self._all = slice(0, len(self.envs))
@@ -69,7 +70,7 @@ class Section:
         for i, seed in zip(chosen, seeds, strict=True):
             self._position[0] = base + i
             try:
-                observation, info = self.envs[i].reset(seed=seed, options=options)
+                observation, info = self._resets[i](seed=seed, options=options)
             except Exception as error:
                 raise env_failed(self._first + i, "reset()", error) from error
             self._write_one(i, observation)
@@ -77,7 +78,7 @@ class Section:
             self._block.terminations[i] = self._block.truncations[i] = False
             self._calls[i] = self._steps[i]
             if self._publisher:
-                self._publisher.after_reset(i)
+                self._publish_first(i)
             if info:
                 entries.append((self._first + i, info))
         return entries
@@ -140,12 +141,12 @@ class Section:
             # Copied because environments may reuse the array of their observation.
             final = {"final_obs": rows.duplicate(observations[k]), "final_info": infos[k]}
             try:
-                observations[k], info = self.envs[i].reset()
+                observations[k], info = self._resets[i]()
             except Exception as error:
                 raise env_failed(self._first + i, "reset()", error) from error
             infos[k] = final | info
             if self._publisher:
-                self._publisher.after_reset(i)
+                self._publish_first(i)
         return observations, infos
 
     def _publish(self, chosen: Sequence[int], ended: list[int]) -> None:
@@ -157,14 +158,18 @@ class Section:
         for k in ended:
             self._publisher.at_end(chosen[k])
 
+    def _publish_first(self, i: int) -> None:
+        assert self._publisher is not None
+        self._publisher.after_reset(i)
+
     def _end(self, i: int) -> None:
         self._calls[i] = partial(self._restart, i)
 
     def _restart(self, i: int, _action: Any) -> Result:
         self._calls[i] = self._steps[i]
-        observation, info = self.envs[i].reset()
+        observation, info = self._resets[i]()
         if self._publisher:
-            self._publisher.after_reset(i)
+            self._publish_first(i)
             self._restarted.add(i)
         return observation, 0.0, False, False, info
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from garrison.vector.base import Batch, Card, Setup
 from garrison.vector.block import Block
-from garrison.vector.section import Entries, Section
+from garrison.vector.section import Entries
+from garrison.vector.timed_section import section_kind
 
 
 class Serial(Batch):
@@ -22,7 +23,7 @@ class Serial(Batch):
         self.envs = make_all(setup)
         card = Card.of(self.envs[0], list(setup.extras))
         self._describe(card, Block(self._plan(card)))
-        self._section = Section(self.envs, 0, self._block, self._mode, setup.extras)
+        self._section = section_kind(setup.timing)(self.envs, 0, self._block, self._mode, setup.extras)
 
     def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
         return self._section.reset(chosen.tolist(), seeds, options)

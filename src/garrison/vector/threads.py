@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from garrison.vector.base import Batch, Card, Setup
 from garrison.vector.block import Block
-from garrison.vector.section import Entries, Section
+from garrison.vector.section import Entries
 from garrison.vector.serial import make_all
+from garrison.vector.timed_section import section_kind
 
 
 class Threads(Batch):
@@ -24,10 +25,9 @@ class Threads(Batch):
         card = Card.of(self.envs[0], list(setup.extras))
         self._describe(card, Block(self._plan(card)))
         self._ranges = setup.sections()
+        kind = section_kind(setup.timing)
         self._sections = [
-            Section(
-                self.envs[r.start : r.stop], r.start, self._block.part(r.start, len(r), w), self._mode, setup.extras
-            )
+            kind(self.envs[r.start : r.stop], r.start, self._block.part(r.start, len(r), w), self._mode, setup.extras)
             for w, r in enumerate(self._ranges)
         ]
         self._pool = ThreadPoolExecutor(self.workers, "garrison-vector")

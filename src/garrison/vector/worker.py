@@ -28,6 +28,7 @@ from garrison.vector.extras import Cadences
 from garrison.vector.faults import EnvFailed, Failure, env_failed
 from garrison.vector.rows import assign
 from garrison.vector.section import Entries, Section
+from garrison.vector.timed_section import section_kind
 
 REPORT_SECONDS = 200e-6
 """`async` workers report cheap environments in groups worth about this time, expensive ones one by one."""
@@ -126,9 +127,11 @@ class Worker:
             card = self._card
             self._block = Block(Plan(count, card.observation_space, card.action_space, card.extras))
             self._block.positions, self._block.busy = part.positions, part.busy
+            self._block.times, self._block.counts = part.times, part.counts
         else:
             self._block = part
-        self._section = Section(self._envs, self._task.first, self._block, self._task.mode, self._task.extras)
+        kind = section_kind(plan.timing)
+        self._section = kind(self._envs, self._task.first, self._block, self._task.mode, self._task.extras)
         self._busy = self._block.busy.data
         self._group = 1
 

@@ -1,0 +1,61 @@
+"""The style sheet that every page carries: light and dark, screen and print."""
+
+LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b07d00", "#56b4e9", "#5b5b5b", "#8c564b")  # safe for most eyes
+DARK = ("#4aa8e0", "#f0803c", "#2fc79a", "#e29cc4", "#e6b422", "#8fd0f5", "#a8a8a8", "#c08a7e")
+
+
+def _colours(names: tuple[str, ...]) -> str:
+    return "".join(f"--c{k}:{colour};" for k, colour in enumerate(names))
+
+
+_SERIES = "".join(f".c{k}{{--c:var(--c{k})}}" for k in range(len(LIGHT)))
+
+CSS = f"""
+:root{{color-scheme:light dark;--ink:#1c2127;--soft:#5d6670;--line:#dde1e6;--paper:#fff;--tint:#f4f6f8;--warn:#9a5b00;
+{_colours(LIGHT)}}}
+@media(prefers-color-scheme:dark){{:root{{--ink:#e6e9ec;--soft:#9aa4ae;--line:#363d45;--paper:#14181c;--tint:#1d2329;
+--warn:#f0b252;{_colours(DARK)}}}}}
+{_SERIES}
+*{{box-sizing:border-box}}
+body{{margin:0 auto;max-width:920px;padding:28px 20px 60px;background:var(--paper);color:var(--ink);
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}}
+h1{{font-size:1.9rem;line-height:1.2;margin:0 0 .4rem}}
+h2{{font-size:1.3rem;margin:2.6rem 0 .5rem;padding-top:.6rem;border-top:1px solid var(--line)}}
+h3{{font-size:1.05rem;margin:1.6rem 0 .3rem}}
+p{{max-width:46rem;margin:.5rem 0}}
+.lead{{color:var(--soft);font-size:1.08rem}}
+nav{{margin:1rem 0;font-size:.93rem}}nav a{{margin-right:1rem;white-space:nowrap}}
+a{{color:var(--c0)}}
+code,pre{{font:.9em/1.45 ui-monospace,Menlo,Consolas,monospace;background:var(--tint);border-radius:4px}}
+code{{padding:.1em .3em}}pre{{padding:.7rem .9rem;overflow-x:auto;margin:.6rem 0}}
+.note{{border-left:3px solid var(--warn);padding:.1rem .9rem;margin:.8rem 0}}
+.scroll{{overflow-x:auto;margin:.8rem 0}}
+table{{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}}
+caption{{text-align:left;color:var(--soft);padding:0 0 .4rem}}
+th,td{{padding:.28rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}}
+th{{color:var(--soft);font-weight:600;white-space:nowrap}}
+.right{{text-align:right;white-space:nowrap}}
+td.doubtful{{color:var(--warn);font-style:italic}}td[title]{{cursor:help}}
+dl{{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;font-size:.92rem;margin:.8rem 0}}
+dt{{color:var(--soft)}}dd{{margin:0;overflow-wrap:anywhere}}
+details{{margin:.8rem 0}}summary{{cursor:pointer;color:var(--soft)}}
+figure{{margin:1.1rem 0;max-width:760px}}
+figcaption{{font-size:.92rem;color:var(--soft);margin-bottom:.3rem}}
+figcaption strong{{color:var(--ink);display:block;font-size:1rem}}
+.legend{{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:.86rem;margin:.3rem 0}}
+.legend span::before{{content:"";display:inline-block;width:14px;height:0;border-top:4px solid var(--c);
+margin-right:.4em;vertical-align:middle}}
+.legend span.dashed::before{{border-top-style:dotted}}
+svg{{display:block;width:100%;height:auto;overflow:visible;font:12px system-ui,-apple-system,"Segoe UI",sans-serif}}
+svg text{{fill:var(--soft)}}svg .label{{fill:var(--ink)}}
+svg .middle{{text-anchor:middle}}svg .end{{text-anchor:end}}
+svg .grid{{stroke:var(--line);stroke-width:1}}svg .axis{{stroke:var(--soft);stroke-width:1}}
+svg .line{{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}}svg .line.dashed{{stroke-dasharray:5 4}}
+svg .band{{fill:var(--c);fill-opacity:.16}}
+svg .error{{fill:none;stroke:var(--c);stroke-width:1.2}}svg .error.over{{stroke:var(--ink);stroke-opacity:.75}}
+svg .point{{fill:var(--c);stroke:var(--paper);stroke-width:1}}
+svg .point.doubtful{{fill:var(--paper);stroke:var(--c);stroke-width:1.8}}
+svg .bar{{fill:var(--c)}}svg .bar.doubtful{{fill-opacity:.4}}
+svg .heat{{fill:var(--c0)}}svg .cell{{fill:var(--ink)}}svg .cell.strong{{fill:var(--paper)}}
+@media print{{body{{max-width:none}}nav{{display:none}}figure,tr{{break-inside:avoid}}}}
+"""
