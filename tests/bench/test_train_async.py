@@ -20,7 +20,7 @@ def test_workers_and_actors_advance() -> None:
     with train_async.impala(actors=1, envs=4, rollout=16, rounds=ROUNDS) as work:
         assert [work.advance(), work.advance()] == [64, 64]
         assert set(work.facts()) >= {"charts/policy_lag", "charts/publish_share"}
-    with train_async.a3c(workers=1, envs=4, rollout=16, rounds=ROUNDS) as work:
+    with train_async.a3c(actors=1, envs=4, rollout=16, rounds=ROUNDS) as work:
         assert work.advance() >= 64
 
 
