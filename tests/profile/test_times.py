@@ -278,6 +278,7 @@ def test_workers_only_leaves_the_callers_own_steps_alone() -> None:
     for backend, is_timed in (("serial", False), ("threads", False), ("shared", True), ("auto", False)):
         envs: Any = garrison.vector.make(Sleeper, 2, backend, workers=2, timing="workers")
         assert hasattr(envs, "times") == is_timed, backend
+        assert bool(envs._block.times.size) == is_timed, backend
         envs.close()
     slow: Any = garrison.vector.make(partial(Sleeper, step=0.003), 4, "auto", workers=2, timing="workers")
     assert (slow.backend, hasattr(slow, "times")) == ("shared", True)
