@@ -18,7 +18,7 @@ LABELS = {
     "ipc": "IPC and wake-up",
     "wait": "waiting for the slowest",
 }
-WIDTH = 100
+WIDTH = 79
 BAR = 40
 ROWS = 12
 
@@ -216,17 +216,16 @@ def _advice(result: dict[str, Any]) -> list[str]:
     rate, again = advice["measured_steps_per_second"], advice["measured_gain"]
     lines.append(f"  checked by running it:   {rate:>12,.0f} steps/s, {again:.2f} x {base} ({again / gain - 1.0:+.0%})")
     if abs(again / gain - 1.0) > 0.2:
-        why = "the machine is unsteady" if advice["basis"] == "measured" else "the model misjudges it"
+        is_measured = advice["basis"] == "measured" or result["crowded"]
+        why = "the machine is unsteady" if is_measured else "the model misjudges it"
         lines.append(f"  The two differ by more than a fifth: {why}. What was checked counts.")
     for other in result["rejected"]:
         came = "failed" if other["error"] else f"{other['measured_gain']:.2f} x"
         lines.append(f"  tried as well: {other['words']}, expected {other['expected_gain']:.2f} x, came to {came}")
     if result["crowded"]:
-        lines.append(
-            "  The cores were not free, so this holds for the machine as it is now: ask again when it is idle."
-        )
+        lines.append("  The cores were not free: this holds for the machine as it is now.")
     if advice["backend"] == "async":
-        lines.append("  async gains by send and recv in your own loop; garrison train steps all together.")
+        lines += _wrapped("async gains by send and recv in your own loop; garrison train steps all together.", "  ")
     return lines
 
 
