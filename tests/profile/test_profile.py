@@ -181,7 +181,11 @@ def test_the_report_reads_the_same_in_a_narrow_case() -> None:
     assert "Policy inference not measured: PyTorch is not installed" in text
     assert "pipes not measured: it failed" in text
     assert "shared: oversubscribed: too many." in text
-    assert "garrison train --env x --envs 16 --backend shared --workers 2" in text
+    assert "garrison train" not in text  # whether a policy fits is not known
+    seen = {**result["look"], "inference": {"seconds": 1e-5, "network": "two towers"}}
+    trained = to_text({**result, "look": seen})
+    assert "garrison train --env x --envs 16 --backend shared --workers 2" in trained
+    assert "policy inference beside" in trained
     assert "checked by running it:          1,000 steps/s, 1.00 x serial (-47%)" in text
     assert "the model misjudges it. What was checked counts." in text
     wide = {**rows, "pipes": rows["shared"], "threads": rows["shared"]}

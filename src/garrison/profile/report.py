@@ -140,7 +140,7 @@ def _steps(rows: dict[str, Row]) -> list[str]:
     lines = [f"Single steps ({steps.total:,} of {name}): {', '.join(marks)}, max {duration(steps.longest)}"]
     lines += _histogram(steps.counts)
     if row["resets"] and row["reset_seconds"]:
-        per = steps.total / row["resets"]
+        per = row["transitions"] / row["resets"]
         lines.append(f"Resets: {duration(row['reset_seconds'])} each, one in {per:,.0f} steps")
     return [*lines, *_barrier(rows), ""]
 
@@ -204,7 +204,8 @@ def _advice(result: dict[str, Any]) -> list[str]:
         options.append(f"batch_size={advice['batch_size']}")
     lines = [f"Advice: {advice['words']}"]
     lines.append(f"  garrison.vector.make(..., {result['envs']}, {', '.join(options)})")
-    if result["look"]["is_id"] and advice["backend"] != "async":
+    can_train = "seconds" in (result["look"]["inference"] or {})
+    if can_train and result["look"]["is_id"] and advice["backend"] != "async":
         workers = f" --workers {advice['workers']}" if len(options) > 1 else ""
         place = f"--env {result['environment']} --envs {result['envs']} --backend {advice['backend']}{workers}"
         lines.append(f"  garrison train {place}")
