@@ -1,0 +1,187 @@
+"""The page's sections on stepping environments: the simulator, the backends, and how they scale."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from garrison.bench.results import Result, Row, bounds, cells, is_steady, measured, over, rate
+from garrison.page import Bars, Cell, Chart, Page, Series, bars, heatmap, lines, short
+
+SHOWN_PEERS = ("Gymnasium Async, shared memory", "SB3 Subproc", "PufferLib Multiprocessing")
+
+
+def points(name: str, rows: dict[int, Row]) -> Series:
+    """Return rates by number, with the range of their repeats."""
+    found = sorted(rows.items())
+    low, high = zip(*(bounds(row) for _, row in found), strict=True) if found else ((), ())
+    return Series(
+        name,
+        [n for n, _ in found],
+        [row["steps_per_second"] for _, row in found],
+        low,
+        high,
+        [not is_steady(row) for _, row in found],
+        [f"{n}: {rate(row)} steps/s" for n, row in found],
+    )
+
+
+def quantity(name: str, rows: dict[int, Row], key: str) -> Series:
+    """Return one of a row's other numbers (`start_seconds`, `share_mb`) by number of environments."""
+    found = sorted(rows.items())
+    return Series(name, [n for n, _ in found], [row[key] for _, row in found])
+
+
+def efficiency(name: str, rows: dict[int, Row], ideal: dict[int, float]) -> Series:
+    """Return rates as a share of the ideal."""
+    found = [(n, row) for n, row in sorted(rows.items()) if ideal.get(n)]
+    shares = [row["steps_per_second"] / ideal[n] for n, row in found]
+    doubtful = [not is_steady(row) for _, row in found]
+    return Series(name, [n for n, _ in found], shares, doubtful=doubtful, tips=[f"{s:.0%}" for s in shares])
+
+
+def simulator(page: Page, result: Result) -> None:
+    """Show the native batch by size and threads, beside the peers, and what starting costs."""
+    rows = measured(result)
+    batches = {n: row for n, threads, row in _batches(rows) if threads == 1}
+    alone = [points("garrison, native batch", batches)]
+    peers = [(name, row) for name, row in rows.items() if not name.startswith("garrison")]
+    ends = [min(batches, default=1), max(batches, default=1)]
+    alone += [Series(name, ends, [row["steps_per_second"]] * 2, dashed=True, marked=False) for name, row in peers]
+    chart = lines(alone, x_label="environments in the batch", y_label="steps/s", log_x=True, log_y=True)
+    page.chart(
+        chart, "Throughput by number of environments", "One thread. Dashed: peers, at the one size that was measured."
+    )
+    threaded = {threads: row for n, threads, row in _batches(rows) if n == 10_000}
+    if len(threaded) > 1:
+        one = threaded[1]["steps_per_second"]
+        shares = efficiency("10,000 environments", threaded, {k: k * one for k in threaded})
+        page.chart(
+            lines(
+                [shares], x_label="threads", y_label="share of the ideal (threads x one thread)", zero=True, height=260
+            ),
+            "Scaling with threads",
+        )
+    if held := {n: row["samples"][0]["facts"]["batch_mb"] for n, row in batches.items()}:
+        table = [[f"{n:,}", f"{mb:.3g}", f"{1e6 * mb / n:.0f}"] for n, mb in sorted(held.items())]
+        page.table(["environments", "MB of the batch", "bytes each"], table, caption="Memory")
+    written = {
+        "import_seconds": "import garrison",
+        "warm_first_step_seconds": "first step",
+        "cold_first_step_seconds": "first step, with the one-time compile",
+    }
+    start = [[written[name], f"{seconds:.2f}"] for name, seconds in result.get("startup", {}).items()]
+    page.table(["start-up", "seconds"], start)
+    base = rows.get("CybORG, meander")
+    table_rows = [[n, _speed(row), over(row, base) if base else ""] for n, row in rows.items()]
+    page.table(["", "steps/s", "times CybORG"], table_rows)
+
+
+def _batches(rows: dict[str, Row]) -> list[tuple[int, int, Row]]:
+    pattern = re.compile(r"garrison, batch of (\d+)(?:, (\d+) threads)?")
+    matches = [(pattern.fullmatch(name), row) for name, row in rows.items()]
+    return [(int(m[1]), int(m[2] or 1), row) for m, row in matches if m]
+
+
+def _speed(row: Row) -> Cell:
+    return Cell(rate(row), doubtful=not is_steady(row))
+
+
+def backends(page: Page, result: Result) -> None:
+    """Show every backend and peer: shares of the limit, throughput, memory and start-up by number of environments."""
+    by_place: dict[tuple[str, int], dict[str, Row]] = {}
+    for way, size, cost, row in cells(result):
+        by_place.setdefault((cost, size), {})[way] = row
+    costs, sizes = list(dict.fromkeys(c for c, _ in by_place)), sorted({n for _, n in by_place})
+    ways = [*dict.fromkeys(way for rows in by_place.values() for way in rows if way != "limit")]
+    page.text(
+        "The limit is one bare loop per core that never speaks to anybody. An environment of CAGE-2's shapes does a "
+        "fixed amount of work in a step; uneven: log-normal around the same mean."
+    )
+    for size in sizes:
+        values = [[_share(by_place.get((cost, size), {}), way) for cost in costs] for way in ways]
+        if any(v is not None for line in values for v in line):
+            chart = heatmap(ways, costs, values, write=lambda v: f"{v:.0%}")
+            page.chart(chart, f"Share of the limit, {size} environments")
+    shown = [way for way in ways if way.startswith("garrison") or way in SHOWN_PEERS]
+    for cost in costs:
+        series = [points(way, _by_size(by_place, cost, way)) for way in shown]
+        series.append(replace(points("limit", _by_size(by_place, cost, "limit")), dashed=True))
+        title = f"Throughput by number of environments, {_steps(cost)}"
+        if len(sizes) > 1:
+            page.chart(lines(series, x_label="environments", y_label="steps/s", log_x=True, log_y=True), title)
+        else:
+            page.chart(_bars(["limit", *shown], by_place[cost, sizes[0]]), title)
+    for cost in costs[-1:]:  # memory and start-up hardly depend on it
+        _costs_of_many(page, {way: _by_size(by_place, cost, way) for way in shown}, _steps(cost))
+
+
+def _steps(cost: str) -> str:
+    return "steps that cost nothing" if cost == "free" else f"steps of {cost}"
+
+
+def _share(rows: dict[str, Row], way: str) -> float | None:
+    if way not in rows or "limit" not in rows:
+        return None
+    return float(rows[way]["steps_per_second"] / rows["limit"]["steps_per_second"])
+
+
+def _by_size(by_place: dict[tuple[str, int], dict[str, Row]], cost: str, way: str) -> dict[int, Row]:
+    return {size: rows[way] for (c, size), rows in by_place.items() if c == cost and way in rows}
+
+
+def _bars(ways: Sequence[str], rows: dict[str, Row]) -> Chart:
+    known = [way for way in ways if way in rows]
+    spans = [bounds(rows[way]) for way in known]
+    values = [rows[way]["steps_per_second"] for way in known]
+    doubtful = [not is_steady(rows[way]) for way in known]
+    one = Bars("steps/s", values, [low for low, _ in spans], [high for _, high in spans], doubtful)
+    return bars([way.removeprefix("garrison ") for way in known], [one], y_label="steps/s")
+
+
+def _costs_of_many(page: Page, ways: dict[str, dict[int, Row]], what: str) -> None:
+    sizes = sorted({n for rows in ways.values() for n in rows})
+    if len(sizes) > 1:
+        for key, title, label in (("share_mb", "Memory", "MB (shared pages once)"), ("start_seconds", "Start-up", "s")):
+            series = [quantity(way, rows, key) for way, rows in ways.items()]
+            chart = lines(series, x_label="environments", y_label=label, log_x=True, log_y=True)
+            page.chart(chart, f"{title} by number of environments", what)
+        return
+    table = [
+        [way, f"{row['share_mb']:.0f}", f"{row['start_seconds']:.2f}", f"{row['samples'][0]['processes']}"]
+        for way, rows in ways.items()
+        for row in rows.values()
+    ]
+    page.table(
+        ["backend", "MB (shared pages once)", "start s", "processes"], table, caption=f"{what}, {sizes} environments"
+    )
+
+
+def scaling(page: Page, result: Result) -> None:
+    """Show throughput and efficiency of the worker backends by number of workers."""
+    cores = result["machine"]["cores"]
+    by_way: dict[str, dict[int, Row]] = {}
+    for way, number, _, row in cells(result):
+        by_way.setdefault(way, {})[number] = row
+    one = by_way.pop("plain loop", {}).get(1)
+    if one is None:
+        return
+    workers = sorted({n for rows in by_way.values() for n in rows})
+    ideal = {n: min(n, cores) * one["steps_per_second"] for n in workers}
+    series = [points(way, rows) for way, rows in by_way.items()]
+    series.append(Series("ideal", workers, [ideal[n] for n in workers], dashed=True, marked=False))
+    chart = lines(series, x_label="workers", y_label="steps/s", log_x=True, zero=True)
+    page.chart(
+        chart,
+        f"Throughput by number of workers, {cores} cores",
+        "32 environments of 500 µs. Limit: loops that never wait.",
+    )
+    shares = [efficiency(way, rows, ideal) for way, rows in by_way.items()]
+    label = "share of the ideal (workers, at most the cores, x one loop)"
+    page.chart(lines(shares, x_label="workers", y_label=label, log_x=True, zero=True), "Efficiency against the ideal")
+    rows_of = [
+        [way, str(n), Cell(rate(row), doubtful=not is_steady(row)), f"{row['steps_per_second'] / ideal[n]:.0%}"]
+        for way, rows in by_way.items()
+        for n, row in sorted(rows.items())
+    ]
+    page.table(["", "workers", "steps/s", "of the ideal"], rows_of)
+    page.text(f"One bare loop: {short(one['steps_per_second'])} steps/s.")
