@@ -25,10 +25,12 @@ def points(name: str, rows: dict[int, Row]) -> Series:
     )
 
 
-def quantity(name: str, rows: dict[int, Row], key: str) -> Series:
-    """Return one of a row's other numbers (`start_seconds`, `share_mb`) by number of environments."""
-    found = sorted(rows.items())
-    return Series(name, [n for n, _ in found], [row[key] for _, row in found])
+def quantities(ways: dict[str, dict[int, Row]], key: str, label: str) -> Chart:
+    """Return one of the rows' other numbers (`start_seconds`, `share_mb`) by number of environments."""
+    series = [Series(way, sorted(rows), [rows[n][key] for n in sorted(rows)]) for way, rows in ways.items()]
+    values = [value for one in series for value in one.y if value]
+    far_apart = bool(values) and max(values) > 10 * min(values)
+    return lines(series, x_label="environments", y_label=label, log_x=True, log_y=far_apart, zero=True)
 
 
 def efficiency(name: str, rows: dict[int, Row], ideal: dict[int, float]) -> Series:
@@ -142,9 +144,7 @@ def _costs_of_many(page: Page, ways: dict[str, dict[int, Row]], what: str) -> No
     sizes = sorted({n for rows in ways.values() for n in rows})
     if len(sizes) > 1:
         for key, title, label in (("share_mb", "Memory", "MB (shared pages once)"), ("start_seconds", "Start-up", "s")):
-            series = [quantity(way, rows, key) for way, rows in ways.items()]
-            chart = lines(series, x_label="environments", y_label=label, log_x=True, log_y=True)
-            page.chart(chart, f"{title} by number of environments", what)
+            page.chart(quantities(ways, key, label), f"{title} by number of environments", what)
         return
     table = [
         [way, f"{row['share_mb']:.0f}", f"{row['start_seconds']:.2f}", f"{row['samples'][0]['processes']}"]
