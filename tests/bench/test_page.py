@@ -104,6 +104,20 @@ def test_every_result_is_shown_with_its_command_and_machine(tmp_path: Path) -> N
     assert "no data" not in html
 
 
+def test_any_row_may_have_failed(tmp_path: Path) -> None:
+    everything(tmp_path)
+    for file in sorted(tmp_path.glob("*.json")):
+        text = file.read_text()
+        count = len(json.loads(text).get("results", ()))
+        for gone in [*({k} for k in range(count)), set(range(count))]:
+            result = json.loads(text)
+            for k in gone:
+                result["results"][k] = failed(result["results"][k]["name"])
+            file.write_text(json.dumps(result))
+            parse(page.build(tmp_path).html())
+        file.write_text(text)
+
+
 def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     everything(tmp_path)
     first = page.write(tmp_path).read_bytes()
@@ -124,7 +138,7 @@ def test_an_unsteady_number_is_marked_and_never_a_headline(tmp_path: Path) -> No
 
 def test_one_repeat_is_never_steady() -> None:
     assert not results.is_steady(row("x", factors=(1.0,)))
-    assert results.brief(row("x", factors=(1.0,))) == "~1 k"
+    assert results.brief(row("x", factors=(1.0,))) == results.rate(row("x", factors=(1.0,))) == "~1 k"
 
 
 def test_ratios_carry_the_mark_of_either_side() -> None:
@@ -132,6 +146,8 @@ def test_ratios_carry_the_mark_of_either_side() -> None:
     assert results.over(calm, calm) == "1"
     assert results.over(calm, wild) == "~2"
     assert results.over(wild, calm) == "~0.5"
+    assert results.share(wild, calm) == "~50%"
+    assert results.share(calm, calm, 2) == "50%"
 
 
 def test_a_wide_spread_is_shown_as_a_range() -> None:

@@ -50,7 +50,7 @@ def _ways(page: Page, ways: dict[str, dict[int, Row]], cores: int) -> None:
     page.chart(chart, "CAGE-2: throughput by backend and number of environments")
     one = ways["sequential"]
     step = 1e6 / max(row["steps_per_second"] for row in one.values())
-    ideal = {n: min(n, cores) * row["steps_per_second"] for n, row in one.items()}
+    ideal = {n: (min(n, cores), row) for n, row in one.items()}
     parallel = {way: rows for way, rows in ways.items() if way not in ("sequential", "native")}
     page.chart(
         lines(
@@ -61,7 +61,7 @@ def _ways(page: Page, ways: dict[str, dict[int, Row]], cores: int) -> None:
             zero=True,
         ),
         "CAGE-2 in Python: efficiency against the ideal",
-        f"A step takes {step:.0f} µs, less than waking a worker: workers pay with many environments, or with slower ones.",
+        f"A step takes {step:.0f} µs, less than waking a worker: workers pay with many environments, or slower ones.",
     )
     for key, title, label in (("share_mb", "memory", "MB (shared pages once)"), ("start_seconds", "start-up", "s")):
         page.chart(quantities(ways, key, label), f"CAGE-2: {title} by number of environments")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from garrison.bench.results import Result, Row, bounds, cells, is_steady, measured, over, rate
-from garrison.page import Bars, Cell, Chart, Page, Series, bars, heatmap, lines, short
+from garrison.bench.results import Result, Row, bounds, cells, is_steady, measured, over, rate, share
+from garrison.page import Bars, Cell, Chart, Page, Series, bars, heatmap, lines
 
 SHOWN_PEERS = ("Gymnasium Async, shared memory", "SB3 Subproc", "PufferLib Multiprocessing")
 
@@ -33,12 +33,17 @@ def quantities(ways: dict[str, dict[int, Row]], key: str, label: str) -> Chart:
     return lines(series, x_label="environments", y_label=label, log_x=True, log_y=far_apart, zero=True)
 
 
-def efficiency(name: str, rows: dict[int, Row], ideal: dict[int, float]) -> Series:
-    """Return rates as a share of the ideal."""
-    found = [(n, row) for n, row in sorted(rows.items()) if ideal.get(n)]
-    shares = [row["steps_per_second"] / ideal[n] for n, row in found]
-    doubtful = [not is_steady(row) for _, row in found]
-    return Series(name, [n for n, _ in found], shares, doubtful=doubtful, tips=[f"{s:.0%}" for s in shares])
+def efficiency(name: str, rows: dict[int, Row], ideal: dict[int, tuple[int, Row]]) -> Series:
+    """Return rates as a share of the ideal: so many times that row."""
+    sizes = [n for n in sorted(rows) if n in ideal]
+    bases = [times * base["steps_per_second"] for times, base in (ideal[n] for n in sizes)]
+    return Series(
+        name,
+        sizes,
+        [rows[n]["steps_per_second"] / base for n, base in zip(sizes, bases, strict=True)],
+        doubtful=[not (is_steady(rows[n]) and is_steady(ideal[n][1])) for n in sizes],
+        tips=[f"{n}: {share(rows[n], ideal[n][1], ideal[n][0])}" for n in sizes],
+    )
 
 
 def simulator(page: Page, result: Result) -> None:
@@ -55,8 +60,7 @@ def simulator(page: Page, result: Result) -> None:
     )
     threaded = {threads: row for n, threads, row in _batches(rows) if n == 10_000}
     if len(threaded) > 1:
-        one = threaded[1]["steps_per_second"]
-        shares = efficiency("10,000 environments", threaded, {k: k * one for k in threaded})
+        shares = efficiency("10,000 environments", threaded, {k: (k, threaded[1]) for k in threaded})
         page.chart(
             lines(
                 [shares], x_label="threads", y_label="share of the ideal (threads x one thread)", zero=True, height=260
@@ -74,8 +78,8 @@ def simulator(page: Page, result: Result) -> None:
     start = [[written[name], f"{seconds:.2f}"] for name, seconds in result.get("startup", {}).items()]
     page.table(["start-up", "seconds"], start)
     base = rows.get("CybORG, meander")
-    table_rows = [[n, _speed(row), over(row, base) if base else ""] for n, row in rows.items()]
-    page.table(["", "steps/s", "times CybORG"], table_rows)
+    header = ["", "steps/s", *(["times CybORG"] if base else [])]
+    page.table(header, [[n, _speed(row), *([over(row, base)] if base else [])] for n, row in rows.items()])
 
 
 def _batches(rows: dict[str, Row]) -> list[tuple[int, int, Row]]:
@@ -100,19 +104,25 @@ def backends(page: Page, result: Result) -> None:
         "fixed amount of work in a step; uneven: log-normal around the same mean."
     )
     for size in sizes:
-        values = [[_share(by_place.get((cost, size), {}), way) for cost in costs] for way in ways]
-        if any(v is not None for line in values for v in line):
-            chart = heatmap(ways, costs, values, write=lambda v: f"{v:.0%}")
-            page.chart(chart, f"Share of the limit, {size} environments")
+        here = [by_place.get((cost, size), {}) for cost in costs]
+        values = [[_of_limit(rows, way) for rows in here] for way in ways]
+        known = [[{"limit", way} <= set(rows) for rows in here] for way in ways]
+        doubtful = [
+            [known[w][c] and share(rows[way], rows["limit"])[0] == "~" for c, rows in enumerate(here)]
+            for w, way in enumerate(ways)
+        ]
+        chart = heatmap(ways, costs, values, write=lambda v: f"{v:.0%}", doubtful=doubtful)
+        page.chart(chart, f"Share of the limit, {size} environments")
     shown = [way for way in ways if way.startswith("garrison") or way in SHOWN_PEERS]
     for cost in costs:
         series = [points(way, _by_size(by_place, cost, way)) for way in shown]
         series.append(replace(points("limit", _by_size(by_place, cost, "limit")), dashed=True))
-        title = f"Throughput by number of environments, {_steps(cost)}"
         if len(sizes) > 1:
-            page.chart(lines(series, x_label="environments", y_label="steps/s", log_x=True, log_y=True), title)
+            chart = lines(series, x_label="environments", y_label="steps/s", log_x=True, log_y=True)
+            page.chart(chart, f"Throughput by number of environments, {_steps(cost)}")
         else:
-            page.chart(_bars(["limit", *shown], by_place[cost, sizes[0]]), title)
+            chart = _bars(["limit", *shown], by_place[cost, sizes[0]])
+            page.chart(chart, f"Throughput, {sizes[0]} environments, {_steps(cost)}")
     for cost in costs[-1:]:  # memory and start-up hardly depend on it
         _costs_of_many(page, {way: _by_size(by_place, cost, way) for way in shown}, _steps(cost))
 
@@ -121,7 +131,7 @@ def _steps(cost: str) -> str:
     return "steps that cost nothing" if cost == "free" else f"steps of {cost}"
 
 
-def _share(rows: dict[str, Row], way: str) -> float | None:
+def _of_limit(rows: dict[str, Row], way: str) -> float | None:
     if way not in rows or "limit" not in rows:
         return None
     return float(rows[way]["steps_per_second"] / rows["limit"]["steps_per_second"])
@@ -152,7 +162,7 @@ def _costs_of_many(page: Page, ways: dict[str, dict[int, Row]], what: str) -> No
         for row in rows.values()
     ]
     page.table(
-        ["backend", "MB (shared pages once)", "start s", "processes"], table, caption=f"{what}, {sizes} environments"
+        ["backend", "MB (shared pages once)", "start s", "processes"], table, caption=f"{sizes[0]} environments, {what}"
     )
 
 
@@ -166,9 +176,17 @@ def scaling(page: Page, result: Result) -> None:
     if one is None:
         return
     workers = sorted({n for rows in by_way.values() for n in rows})
-    ideal = {n: min(n, cores) * one["steps_per_second"] for n in workers}
+    ideal = {n: (min(n, cores), one) for n in workers}
     series = [points(way, rows) for way, rows in by_way.items()]
-    series.append(Series("ideal", workers, [ideal[n] for n in workers], dashed=True, marked=False))
+    series.append(
+        Series(
+            "ideal",
+            workers,
+            [times * one["steps_per_second"] for times, _ in ideal.values()],
+            dashed=True,
+            marked=False,
+        )
+    )
     chart = lines(series, x_label="workers", y_label="steps/s", log_x=True, zero=True)
     page.chart(
         chart,
@@ -179,9 +197,9 @@ def scaling(page: Page, result: Result) -> None:
     label = "share of the ideal (workers, at most the cores, x one loop)"
     page.chart(lines(shares, x_label="workers", y_label=label, log_x=True, zero=True), "Efficiency against the ideal")
     rows_of = [
-        [way, str(n), Cell(rate(row), doubtful=not is_steady(row)), f"{row['steps_per_second'] / ideal[n]:.0%}"]
+        [way, str(n), _speed(row), share(row, one, ideal[n][0])]
         for way, rows in by_way.items()
         for n, row in sorted(rows.items())
     ]
     page.table(["", "workers", "steps/s", "of the ideal"], rows_of)
-    page.text(f"One bare loop: {short(one['steps_per_second'])} steps/s.")
+    page.text(f"One bare loop: {rate(one)} steps/s.")

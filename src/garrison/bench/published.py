@@ -11,7 +11,7 @@ from pathlib import Path
 
 from garrison.bench import page, users
 from garrison.bench.old_figures import CAGE2
-from garrison.bench.results import Result, Row, brief, cells, is_steady, load, measured, names, over, rate
+from garrison.bench.results import Result, Row, brief, cells, load, measured, names, over, rate, share
 from garrison.errors import UserError
 
 FOLDER = "benchmarks"
@@ -32,7 +32,8 @@ def sim_table(folder: Path) -> str:
     result = load(folder, "sim")
     rows = measured(result)
     lines = ["| | steps/s | times CybORG |", "|---|---:|---:|"]
-    lines += [f"| {name} | {rate(row)} | {over(row, rows['CybORG, meander'])} |" for name, row in rows.items()]
+    base = rows.get("CybORG, meander")
+    lines += [f"| {name} | {rate(row)} | {over(row, base) if base else ''} |" for name, row in rows.items()]
     start = result["startup"]
     microseconds = 1e6 / rows["garrison, one environment"]["steps_per_second"]
     threads = over(rows["garrison, batch of 10000, 2 threads"], rows["garrison, batch of 10000"])
@@ -56,13 +57,11 @@ def train_table(folder: Path) -> str:
         if not name.startswith(("matrix", "Python")):
             base = rows.get(f"Stable-Baselines3 {name.split(' ', 1)[1].split(',')[0]}{_job(name)}")
             lines.append(f"| {name} | {rate(row)} | {over(row, base) if base else ''} |")
-    ours, bound = rows["garrison 64x64"], rows["matrix products 64x64"]
-    mark = "" if is_steady(ours) and is_steady(bound) else "~"
-    share = f"{mark}{ours['steps_per_second'] / bound['steps_per_second']:.0%}"
+    bound = share(rows["garrison 64x64"], rows["matrix products 64x64"])
     parallel = over(rows["Python, 4 workers x 8"], rows["Python, 32 in sequence"])
     text = (
         "End to end: acting, stepping and learning, four epochs; 1,024 environments x 100 steps unless said. "
-        f"The compiled trainer reaches {share} of what its matrix products alone would allow. On Python "
+        f"The compiled trainer reaches {bound} of what its matrix products alone would allow. On Python "
         f"environments of 1 ms a step, PPO with 4 workers x 8 is {parallel} times as fast as with 32 in sequence. "
     )
     return "\n".join([*lines, "", text + source(result, "train")])
@@ -127,8 +126,8 @@ def scaling_table(folder: Path) -> str:
     counts = sorted({n for rows in found.values() for n in rows})
     lines = ["| | " + " | ".join(_workers(n) for n in counts) + " |", "|---|" + "---:|" * len(counts)]
     for way, rows in found.items():
-        shares = {n: row["steps_per_second"] / one["steps_per_second"] / min(n, cores) for n, row in rows.items()}
-        written = [f"{brief(rows[n])} ({shares[n]:.0%})" if n in rows else "" for n in counts]
+        shares = {n: share(row, one, min(n, cores)) for n, row in rows.items()}
+        written = [f"{brief(rows[n])} ({shares[n]})" if n in rows else "" for n in counts]
         lines.append(f"| {way} | " + " | ".join(written) + " |")
     text = (
         f"Steps/s of 32 environments of 500 µs, and in brackets the share of the ideal: workers, at most the {cores} "

@@ -73,7 +73,7 @@ def rate(row: Row) -> str:
     if is_steady(row):
         return f"{short(row['steps_per_second'])} ± {row['spread'] / 2:.0%}"
     low, high = bounds(row)
-    return f"{short(low)} to {short(high)}"
+    return f"{short(low)} to {short(high)}" if len(row["samples"]) > 1 else brief(row)
 
 
 def brief(row: Row) -> str:
@@ -85,6 +85,12 @@ def over(row: Row, base: Row) -> str:
     """Write how many times `base` a row is, with ~ before it unless both are steady."""
     mark = "" if is_steady(row) and is_steady(base) else "~"
     return mark + times(row["steps_per_second"] / base["steps_per_second"])
+
+
+def share(row: Row, base: Row, times_base: float = 1.0) -> str:
+    """Write a row as a share of some times `base`, with ~ before it unless both are steady."""
+    mark = "" if is_steady(row) and is_steady(base) else "~"
+    return f"{mark}{row['steps_per_second'] / (times_base * base['steps_per_second']):.0%}"
 
 
 def times(ratio: float) -> str:

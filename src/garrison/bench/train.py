@@ -165,9 +165,7 @@ def native(quick: bool) -> list[Configuration]:
     small = {"job": SMALL, "hidden": 64}
     rows.append(Configuration("garrison 64x64, minibatches of 512", f"{_HERE}:garrison", small))
     rows.append(Configuration("CleanRL-style 64x64, minibatches of 512", f"{_PEERS}:cleanrl_style", small))
-    if quick:
-        return [*rows, Configuration("matrix products 64x64", f"{_HERE}:products", {"hidden": 64})]
-    if _is_installed("stable_baselines3"):
+    if _is_installed("stable_baselines3") and not quick:
         rows.append(Configuration("Stable-Baselines3 64x64, minibatches of 512", f"{_PEERS}:sb3", small))
     return rows
 
