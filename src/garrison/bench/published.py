@@ -12,6 +12,7 @@ from pathlib import Path
 from garrison.bench import page, users
 from garrison.bench.old_figures import CAGE2
 from garrison.bench.results import Result, Row, brief, cells, load, measured, names, over, rate, share
+from garrison.bench.vector import NOT_BACKENDS
 from garrison.errors import UserError
 
 FOLDER = "benchmarks"
@@ -136,6 +137,28 @@ def scaling_table(folder: Path) -> str:
     return "\n".join([*lines, "", text + source(result, "vector-scaling")])
 
 
+def peers_table(folder: Path) -> str:
+    """Return, for each cost and number of environments, our backends beside the best peer."""
+    result = load(folder, "vector-synthetic")
+    found: dict[tuple[int, str], dict[str, Row]] = {}
+    for way, size, cost, row in cells(result):
+        found.setdefault((size, cost), {})[way] = row
+    lines = [
+        "| cell | our best / best peer | auto / best peer | auto / serial | async / shared | best of the limit |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for (size, cost), rows in sorted(found.items(), key=lambda item: item[0][0]):
+        mine = {way: row for way, row in rows.items() if way.startswith("garrison")}
+        peers = [row for way, row in rows.items() if way not in (*mine, *NOT_BACKENDS)]
+        best, peer = (max(some, key=lambda row: float(row["steps_per_second"])) for some in (mine.values(), peers))
+        auto, serial, ready, shared = (mine[f"garrison {way}"] for way in ("auto", "serial", "async", "shared"))
+        name = best["name"].split(" | ")[0].removeprefix("garrison ")
+        ratios = [over(best, peer) + f" ({name})", over(auto, peer), over(auto, serial), over(ready, shared)]
+        lines.append(f"| {size} x {cost} | {' | '.join(ratios)} | {share(best, rows['limit'])} |")
+    text = "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as about. "
+    return "\n".join([*lines, "", text + source(result, "vector-synthetic")])
+
+
 def _workers(number: int) -> str:
     return f"{number} worker{'s' if number > 1 else ''}"
 
@@ -173,10 +196,15 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "vector": ("users", vector_table),
     "users": ("users", users_table),
     "scaling": ("vector-scaling", scaling_table),
+    "peers": ("vector-synthetic", peers_table),
     "record": ("record", record_table),
 }
 """Name to (the result it is made from, what makes it)."""
-PLACES = {"README.md": ("sim", "train", "vector", "record"), "docs/performance.md": ("users", "scaling")}
+PLACES: dict[str, tuple[str, ...]] = {
+    "README.md": ("sim", "train", "vector", "record"),
+    "docs/performance.md": ("users", "scaling", "peers"),
+    "docs/vector.md": (),
+}
 """The tables that each text must have; any other of the tables is filled too where its marks stand."""
 
 
