@@ -68,6 +68,7 @@ def everything(folder: Path) -> None:
     stages = {"act": 0.2, "learn": 0.8}
     store(folder, "train", [row("garrison 64x64", **stages), row("CleanRL-style 64x64"), row("matrix products 64x64")])
     stepped = [row(f"{way} | {n} | garrison/CAGE2-v0", 5.0 * n) for way in users.WAYS for n in (1, 20, 100)]
+    stepped.append(row("pipes | 20 | garrison/CybORG-v0", 2.0))
     tables = users.compare({r["name"]: r for r in stepped})
     store(folder, "users", stepped, tables=tables, measured_on={"them": "their machine"})
     store(folder, "cluster", [row("2 nodes", 123.0)], command="garrison bench cluster --quick")
@@ -102,6 +103,9 @@ def test_every_result_is_shown_with_its_command_and_machine(tmp_path: Path) -> N
     assert "ValueError: &lt;broken&gt;" in html
     assert len(list(root.iter("svg"))) >= 12
     assert "no data" not in html
+    assert "CybORG itself on this machine" in html
+    assert '<td>pipes</td><td class="right">20</td>' in html
+    assert html.count(">50</td></tr>") == 1  # times: 100 of ours over 2 of CybORG's
 
 
 def test_any_row_may_have_failed(tmp_path: Path) -> None:

@@ -30,10 +30,25 @@ def users(page: Page, result: Result) -> None:
     for project, machine in result["measured_on"].items():
         page.remark(f"{project} measured {machine}.")
     ways: dict[str, dict[int, Row]] = {}
+    original: dict[tuple[str, int], Row] = {}
     for way, size, env, row in cells(bench_users.stepped(result)):
         if env == CAGE2:
             ways.setdefault(way, {})[size] = row
+        else:
+            original[way, size] = row
+    if original:
+        rows = [
+            [way, str(n), _speed(row), _speed(ways[way][n]), over(ways[way][n], row)]
+            for (way, n), row in original.items()
+            if n in ways.get(way, {})
+        ]
+        page.heading("CybORG itself on this machine, in the same run")
+        page.table(["", "environments", "CybORG, steps/s", "ours, the same way", "times"], rows)
     _ways(page, ways, result["machine"]["cores"])
+
+
+def _speed(row: Row) -> Cell:
+    return Cell(rate(row), doubtful=not is_steady(row))
 
 
 def _figure(row: Row, which: str) -> tuple[Cell, Cell]:
@@ -99,7 +114,7 @@ def train(page: Page, result: Result) -> None:
         page.text(
             f"Python environments of 1 ms: 4 workers x 8 train {over(workers, sequence)} times as fast as 32 in turn."
         )
-    page.table(["", "steps/s"], [[n, Cell(rate(row), doubtful=not is_steady(row))] for n, row in rows.items()])
+    page.table(["", "steps/s"], [[n, _speed(row)] for n, row in rows.items()])
 
 
 def record(page: Page, result: Result) -> None:
