@@ -84,14 +84,15 @@ def test_one_bench_that_fails_costs_only_itself(
 
     def run(name: str, arguments: list[str]) -> int:
         ran.append((name, arguments))
-        return 3 if name == "vector" else 0
+        return {"vector": 3, "train": suite.CANNOT_RUN}.get(name, 0)
 
     monkeypatch.setattr(suite, "run", run)
     assert cli.main(["bench", "all", "--quick", "--out", str(tmp_path), "--leave-out", "record"]) == 1
     assert ran == [(name, ["--out", str(tmp_path), "--quick"]) for name in bench.BENCHES if name != "record"]
     error = capsys.readouterr().err
     assert "garrison bench vector ended with code 3" in error
-    assert "failed: vector" in error
+    assert "garrison bench train cannot run here" in error
+    assert "failed: vector\n" in error
 
 
 def test_a_bench_of_the_suite_is_a_command_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
