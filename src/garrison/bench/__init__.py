@@ -14,6 +14,7 @@ BENCHES: dict[str, tuple[str, str]] = {
     "vector": ("garrison.bench.vector", "our vector backends and every installed peer, on the same environments"),
     "train": ("garrison.bench.train", "training end to end, beside every installed peer"),
     "users": ("garrison.bench.users", "the tables that our users measured, run again on this code"),
+    "cluster": ("garrison.bench.cluster", "IMPALA on Ray, node by node, beside processes; what 1000 nodes would do"),
     "record": ("garrison.bench.record", "the record presets from scratch, several seeds: official total over time"),
 }
 """Name to (module, what it measures); each `main(arguments)` takes `--quick` and `--out`, and `all` runs them all."""

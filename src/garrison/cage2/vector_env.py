@@ -110,6 +110,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     final_observations: NDArray[np.int8]
     """With SAME_STEP: the last observation of each environment whose episode ended in the last step"""
 
+    _lanes: Lanes | None = None  # Gymnasium 1.2 closes what could not be made, too
+    _lanes_owner = 0
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -178,7 +181,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.truth = Truth.of(self._envs)
         self.workflow = None if self._workflow is None else Compliance.of(self._workflow, self._envs)
         self._records = records(self._envs), records(self._scenario), records(self._tapes)
-        self._lanes: Lanes | None = None
+        self._lanes = None
         self._lanes_owner = 0
         pieces = 1 if self._threads == 1 else min(SLICES_PER_THREAD * self._threads, self.num_envs)
         bounds = np.linspace(0, self.num_envs, pieces + 1).astype(int)
