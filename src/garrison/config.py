@@ -94,6 +94,9 @@ class RunConfig:
     duration: str = ""
     """Train for this long instead of a number of steps: 90s, 10m, 1.5h. Schedules then follow the clock, so the result
     depends on the machine's speed."""
+    cluster: str = ""
+    """Put IMPALA's actors, or the environments of --backend ray, on Ray: local, auto (the cluster that this machine is
+    part of) or HOST:PORT of its head."""
     out: str = ""
     """The run's folder; by default runs/NAME-DATE-TIME."""
     checkpoint_every: float = 60.0
@@ -132,6 +135,12 @@ class Experiment:
     def algorithm(self) -> str:
         """The learner's name: ppo, impala or a3c."""
         return next(name for name, settings in LEARNERS.items() if type(self.learner) is settings)
+
+    def __post_init__(self) -> None:
+        if self.run.cluster and self.algorithm != "impala" and self.env.backend != "ray":
+            raise UserError(
+                f"{self.algorithm} has nothing to put on a cluster: add --backend ray, or choose an impala preset."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values."""

@@ -100,6 +100,7 @@ class WorkflowExperiment(Experiment):
     what: ClassVar[str] = "training on workflows"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.env.is_cage2 or self.env.backend not in ("auto", "native"):
             raise UserError("workflows are followed in the native CAGE-2 only: leave out --env and --backend.")
         if not isinstance(self.learner, PPOConfig):
