@@ -22,6 +22,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Page, Result], None]]] = {
     "vector-synthetic": ("Vector backends", page_speed.backends),
     "vector-scaling": ("Scaling with workers", page_speed.scaling),
     "train": ("Training", page_learning.train),
+    "train-async": ("Learners without a barrier", page_learning.asynchronous),
     "record": ("The record", page_learning.record),
 }
 """The results that have a section of their own: its title, and what draws it; other results are shown as a table."""

@@ -117,6 +117,26 @@ def train(page: Page, result: Result) -> None:
     page.table(["", "steps/s"], [[n, _speed(row)] for n, row in rows.items()])
 
 
+def asynchronous(page: Page, result: Result) -> None:
+    """Show the learners without a barrier beside PPO: on native CAGE-2, and on uneven Python environments."""
+    for start, title in (
+        ("native", "Acting, stepping and learning on native CAGE-2"),
+        ("uneven: ", "On Python environments of about 1 ms with uneven steps; the bare loops are the ideal"),
+    ):
+        rows = {name.removeprefix(start): row for name, row in measured(result).items() if name.startswith(start)}
+        spans = [bounds(row) for row in rows.values()]
+        one = Bars(
+            "steps/s",
+            [row["steps_per_second"] for row in rows.values()],
+            [low for low, _ in spans],
+            [high for _, high in spans],
+            [not is_steady(row) for row in rows.values()],
+        )
+        page.chart(bars([name.strip(", :") for name in rows], [one], y_label="steps/s"), title)
+    shares = result.get("shares", {})
+    page.table(["share of the ideal", ""], [[what, f"{share:.0%}"] for what, share in shares.items()])
+
+
 def record(page: Page, result: Result) -> None:
     """Show the official total over time of every run, and when it passed the challenge's winner."""
     runs = result["runs"]

@@ -4,13 +4,12 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Thread
-from typing import Any
+from typing import Any, Literal
 
 from garrison.bench.machine import cores
 from garrison.bench.measure import Configuration, Report, Work, measure, short
 from garrison.bench.options import Common
+from garrison.bench.paced import paced
 from garrison.bench.results import keep
 from garrison.bench.synthetic import Synthetic, rounds_per_second
 
@@ -30,6 +29,12 @@ class Options(Common):
     """Fresh processes per configuration."""
     seconds: float = 3.0
     """How long each process is measured."""
+    part: Literal["all", "ppo", "async"] = "all"
+    """What to measure: PPO beside its peers, learners without a barrier beside theirs, or both."""
+    rllib_python: str = ""
+    """An interpreter that has RLlib, which cannot be installed beside us: adds its IMPALA."""
+    sample_factory_python: str = ""
+    """An interpreter that has Sample Factory, which cannot be installed beside us: adds its APPO."""
 
 
 def native_envs(num_envs: int) -> Any:
@@ -37,26 +42,6 @@ def native_envs(num_envs: int) -> Any:
     from garrison.cage2 import VectorEnv
 
     return VectorEnv(num_envs, **CAGE2, autoreset_mode="SameStep")
-
-
-class _Paced:
-    """A run log that lets training go on by one update at a time."""
-
-    stop = False
-
-    def __init__(self) -> None:
-        self.go: SimpleQueue[None] = SimpleQueue()
-        self.done: SimpleQueue[tuple[int, dict[str, float]] | BaseException] = SimpleQueue()
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        self.done.put((step, metrics))
-        self.go.get()
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
 
 
 @contextmanager
@@ -90,36 +75,17 @@ def garrison(
         target, options = (env, CAGE2) if env else (Synthetic, {"rounds": rounds})
         num_envs = job["num_envs"]
         envs = vector.make(target, num_envs, backend, autoreset_mode="same_step", workers=workers, **options)
-    paced = _Paced()
     times = dict.fromkeys(STAGES, 0.0)
-    steps = 0
 
-    def body() -> None:
-        try:
-            train(config, envs, paced)
-        except BaseException as error:  # handed to the measuring thread, which raises it
-            paced.done.put(error)
-
-    thread = Thread(target=body, daemon=True)
-
-    def advance() -> int:
-        nonlocal steps
-        if thread.ident is None:
-            thread.start()
-        else:
-            paced.go.put(None)
-        outcome = paced.done.get()
-        if isinstance(outcome, BaseException):
-            raise outcome
-        before, (steps, metrics) = steps, outcome
+    def see(metrics: dict[str, float]) -> None:
         for stage in STAGES:
             times[stage] += metrics[f"time/{stage}"]
-        return steps - before
 
-    yield Work(advance, lambda: {stage: seconds / sum(times.values()) for stage, seconds in times.items()})
-    paced.stop = True
-    paced.go.put(None)
-    thread.join()
+    def shares() -> dict[str, float]:
+        return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}
+
+    with paced(lambda run: train(config, envs, run), see, shares) as work:
+        yield work
     envs.close()
 
 
@@ -193,6 +159,13 @@ def main(arguments: list[str]) -> int:
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench train", description=Options.__doc__)
     repeats, seconds, warm_up = (1, 0.5, 0.3) if options.quick else (options.repeats, options.seconds, 1.0)
+    if options.part == "async" or (options.part == "all" and not options.quick):  # a quick look is at PPO alone
+        from garrison.bench import train_async
+
+        peers = {"rllib": options.rllib_python, "sample_factory": options.sample_factory_python}
+        train_async.run(options.quick, repeats, seconds, options.out, peers)
+    if options.part == "async":
+        return 0
     report = measure(configurations(options.quick), repeats=repeats, seconds=seconds, warm_up=warm_up)
     report.print("training: environment steps a second, acting, stepping and learning, four epochs")
     ratios = _ratios(report)
