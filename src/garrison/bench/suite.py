@@ -20,7 +20,7 @@ class Options:
     """Run every bench, one after the other; each writes its results when it is done."""
 
     quick: bool = False
-    """Fewer rows and short repeats: a look in about a minute, not for publication."""
+    """Fewer rows and short repeats: a look in a minute or two, not for publication."""
     out: Path = Path("bench")
     """Folder for the results (JSON) and the page made from them (index.html)."""
     leave_out: tuple[str, ...] = ()
