@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# The two that train take a number of steps; learn/test_examples.py and vector/test_sb3.py pass a small one.
-EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not file.stem.endswith("_ppo")]
+# Those that train take a number of steps; learn/test_examples.py and vector/test_sb3.py pass a small one, and
+# cluster/test_rllib.py runs RLlib's in its own environment.
+LONG = re.compile("_ppo$|^rllib_")
+EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not LONG.search(file.stem)]
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

@@ -11,9 +11,9 @@ from garrison.registration import register
 from garrison.version import __version__
 
 if TYPE_CHECKING:
-    from garrison import cage2, vector
+    from garrison import cage2, cluster, vector
 
-__all__ = ["__version__", "cage2", "vector"]
+__all__ = ["__version__", "cage2", "cluster", "vector"]
 
 register()
 

@@ -24,6 +24,7 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "shared": ("garrison.vector.shared", "Shared"),
     "async": ("garrison.vector.ready", "Async"),
     "threads": ("garrison.vector.threads", "Threads"),
+    "ray": ("garrison.cluster.vector", "Ray"),
 }
 """The backends that take any environment: name -> module and class, called with a `Setup`."""
 
@@ -52,10 +53,10 @@ def make(
     Args:
         env: A Gymnasium id, a callable that makes an environment, or a list of them, one per environment.
         num_envs: How many; with a list of callables it may be left out.
-        backend: native, serial, pipes, shared, async, threads; or auto, which times one environment and chooses
+        backend: native, serial, pipes, shared, async, threads, ray; or auto, which times one environment and chooses
             (`envs.choice` says what and why).
-        workers: Processes or threads; the number of cores by default. Means nothing to serial.
-        batch_size: How many environments `recv` of async returns at once; half of them by default.
+        workers: Processes, threads or Ray actors; the number of cores by default. Means nothing to serial.
+        batch_size: How many environments `recv` of async and ray returns at once; half of them by default.
         autoreset_mode: NEXT_STEP (Gymnasium's default), SAME_STEP or DISABLED.
         extras: Names of arrays that the environments publish, or names with cadences: "step", a number of steps, or
             "episode". They arrive in `envs.extras`.
@@ -105,7 +106,9 @@ def make(
 def build(backend: str, setup: Setup, time_callers: bool) -> Batch:
     """Make the vector environment of a backend; `time_callers`: also where no worker processes are."""
     has_processes = backend in ("pipes", "shared", "async")
-    if sys.platform == "win32" and has_processes:
+    if backend == "ray" and time_callers:
+        raise UserError("backend 'ray' does not account for its time; envs.traffic has its calls and bytes")
+    if sys.platform == "win32" and (has_processes or backend == "ray"):
         raise UserError(f"backend {backend!r} needs Linux or macOS; use 'serial' or 'threads' here")
     module, name = BACKENDS[backend]
     kind: type[Batch] = getattr(import_module(module), name)
@@ -185,8 +188,8 @@ def _workers(workers: int | None, num_envs: int) -> int:
 def _batch_size(batch_size: int | None, num_envs: int, backend: str) -> int:
     if batch_size is None:
         return max(1, num_envs // 2)
-    if backend != "async":
-        raise UserError(f"batch_size is for backend='async', whose recv() returns that many; got backend={backend!r}")
+    if backend not in ("async", "ray"):
+        raise UserError(f"batch_size is for backend='async' or 'ray', whose recv() returns that many; got {backend!r}")
     if not 1 <= batch_size <= num_envs:
         raise UserError(f"batch_size must be between 1 and num_envs={num_envs}; got {batch_size}")
     return batch_size

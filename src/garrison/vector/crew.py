@@ -134,7 +134,7 @@ class Crew:
 
     def command(self, w: int, name: str, arguments: tuple[Any, ...]) -> None:
         """Ask one worker to run one of its methods."""
-        self.send(w, channel.COMMAND, _dump((name, arguments)))
+        self.send(w, channel.COMMAND, dump((name, arguments)))
 
     def command_all(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Run a method on every worker and return the results in order; a death here is always an error."""
@@ -201,8 +201,7 @@ class Crew:
         if not self._setup.restart:
             self.give_up(w, "")
         log.warning("%s; restarting it, its episodes are reported as truncated", self._epitaph(w))
-        self._bury(w)
-        self.members[w] = self._start(w)
+        self._restart(w)
         self._expect(w, time.monotonic())
         self.wait_for(w, "again, right after its restart")
         self._making.discard(w)
@@ -266,7 +265,7 @@ class Crew:
         makers = self._setup.makers[r.start : r.stop]
         fork = self._setup.start_method == "fork"
         task = Task(
-            number, makers if fork else _pickled(makers, r), r.start, self._setup.autoreset_mode, self._setup.extras
+            number, makers if fork else pickled(makers, r), r.start, self._setup.autoreset_mode, self._setup.extras
         )
         member = launch(self._context, work, task, self._memory, self.members, f"garrison-{number}")
         self._making.add(number)
@@ -279,9 +278,9 @@ class Crew:
         """Wait until every worker has made its environments, and check that they are alike."""
         now = time.monotonic()
         cards: dict[int, Card] = {}
-        for w in range(len(self.members)):
+        for w in range(len(self.sections)):
             self._expect(w, now)
-        for w, opcode, payload in self.collect(set(range(len(self.members)))):
+        for w, opcode, payload in self.collect(set(range(len(self.sections)))):
             if opcode == DIED:
                 self.give_up(w, "while it made its environments")
             if opcode == channel.FAILED:
@@ -326,12 +325,15 @@ class Crew:
                 allowed = max(MAKING_SECONDS, timeout * len(self.sections[w]))
             else:
                 allowed = timeout
-                position = int(self.block.positions[w])
+                position = self._position(w)
                 if position != self._positions[w]:
                     self._positions[w] = position
                     self._since[w] = now
             if now - self._since[w] > allowed:
                 raise EnvTimeout(self._blame(w, allowed))
+
+    def _position(self, w: int) -> int:
+        return int(self.block.positions[w])
 
     def _blame(self, w: int, timeout: float) -> str:
         if w in self._making:
@@ -348,6 +350,10 @@ class Crew:
         pid = process.pid
         process.join(1.0)
         return f"worker {w} (process {pid}, {span(self.sections[w])}) {manner_of_death(process.exitcode)}"
+
+    def _restart(self, w: int) -> None:
+        self._bury(w)
+        self.members[w] = self._start(w)
 
     def _bury(self, w: int) -> None:
         member = self.members[w]
@@ -380,7 +386,8 @@ def _death_of(process: BaseProcess) -> tuple[int, bool]:
     return process.sentinel, False
 
 
-def _pickled(makers: Sequence[Any], numbers: range) -> bytes:
+def pickled(makers: Sequence[Any], numbers: range) -> bytes:
+    """Pickle the environments' callables for their worker, or name the one that cannot be sent."""
     try:
         dumped: bytes = cloudpickle.dumps(makers)
         return dumped
@@ -395,7 +402,8 @@ def _pickled(makers: Sequence[Any], numbers: range) -> bytes:
         raise UserError(f"the environments' callables cannot be sent to worker processes: {error}") from error
 
 
-def _dump(message: Any) -> bytes:
+def dump(message: Any) -> bytes:
+    """Pickle a message to a worker."""
     try:
         return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception:

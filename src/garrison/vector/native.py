@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -14,8 +14,13 @@ from garrison.vector import rows
 from garrison.vector.base import Step
 from garrison.vector.extras import AT_END, Cadences
 
+if TYPE_CHECKING:
+    Wrapper = VectorWrapper[Any, Any, Any, Any, Any]
+else:
+    Wrapper = VectorWrapper  # not generic before Gymnasium 1.3
 
-class Native(VectorWrapper[Any, Any, Any, Any, Any]):
+
+class Native(Wrapper):
     """Passes everything on to the compiled batch; adds `extras`, `copy` and the names that all backends have."""
 
     backend = "native"

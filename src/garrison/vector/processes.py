@@ -20,9 +20,12 @@ class Processes(Batch):
     private = False
     """Whether workers keep their arrays to themselves (`pipes`) instead of sharing the block."""
 
+    crew: type[Crew] = Crew
+    """What starts the workers and talks to them."""
+
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self._crew = Crew(setup)
+        self._crew = self.crew(setup)
         self._finalizer = guard(self, self._crew)
         card = self._crew.card
         block = self._crew.attach(self._plan(card), self.private)

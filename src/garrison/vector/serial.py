@@ -39,7 +39,8 @@ class Serial(Batch):
 
     def close_extras(self, **_: Any) -> None:
         """Close the environments."""
-        self._section.close()
+        if hasattr(self, "_section"):  # Gymnasium 1.2 closes what could not be made, too
+            self._section.close()
 
 
 def make_all(setup: Setup) -> list[Any]:

@@ -67,6 +67,8 @@ class Threads(Batch):
 
     def close_extras(self, **_: Any) -> None:
         """End the threads and close the environments."""
+        if not hasattr(self, "_pool"):  # Gymnasium 1.2 closes what could not be made, too
+            return
         self._pool.shutdown(wait=True, cancel_futures=True)
         for section in self._sections:
             section.close()

@@ -103,6 +103,11 @@ class Worker:
         self._task = task
         self._lines = lines
         self._held: list[tuple[bytes, bytes]] = []  # a message that came while environments were in flight
+        self._make(task)
+        self._answer(self._card)
+
+    def _make(self, task: Task) -> None:
+        """Make the environments and see that they are alike."""
         makers = pickle.loads(task.makers) if isinstance(task.makers, bytes) else task.makers
         self._envs = []
         for i, maker in enumerate(makers, start=task.first):
@@ -116,7 +121,6 @@ class Worker:
         self._card = cards[0]
         for i, card in enumerate(cards[1:], start=task.first + 1):
             self._card.check(card, i)
-        self._answer(self._card)
 
     def attach(self, plan: Plan, private: bool) -> None:
         """Map the block and build the section; a `private` block (for pipes) shares only the worker's own cells."""
@@ -158,7 +162,7 @@ class Worker:
         if result is None:
             channel.send(self._lines.replies, channel.DONE)
         else:
-            channel.send(self._lines.replies, channel.RESULT, _pickled(result))
+            channel.send(self._lines.replies, channel.RESULT, pickled(result))
 
     def _timed(self, act: Callable[..., Entries], *arguments: Any) -> Entries:
         begun = time.perf_counter()
@@ -192,7 +196,7 @@ class Worker:
     def _report(self, chunk: list[int], entries: Entries) -> None:
         numbers = np.array(chunk, np.int32).tobytes()
         if entries:
-            channel.send(self._lines.replies, channel.READY_WITH, _pickled((numbers, entries)))
+            channel.send(self._lines.replies, channel.READY_WITH, pickled((numbers, entries)))
         else:
             channel.send(self._lines.replies, channel.READY, numbers)
 
@@ -234,7 +238,8 @@ class Worker:
             env.close()
 
 
-def _pickled(result: Any) -> bytes:
+def pickled(result: Any) -> bytes:
+    """Pickle what a worker answers."""
     try:
         return pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception:

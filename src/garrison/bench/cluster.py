@@ -1,0 +1,322 @@
+"""`garrison bench cluster`: IMPALA on Ray, node by node, beside IMPALA with processes; and what that means for more.
+
+The nodes are raylets of one machine. Two kinds of rows keep that honest. *paced*: environments that sleep, so that an
+actor's speed does not depend on the cores and the efficiency is the transport's own. *train*: the compiled CAGE-2 and a
+learner, on whatever cores there are; the rows with processes do the same work without Ray.
+"""
+
+import statistics
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Annotated, Any
+
+import gymnasium
+import numpy as np
+import tyro
+
+from garrison.bench.measure import Configuration, Measurement, Report, Work, measure, short
+from garrison.cluster.model import Costs, predict, saturation
+
+HERE = "garrison.bench.cluster"
+STORE_BYTES = 100 * 2**20
+PACE_SECONDS = 0.01
+"""What a step of a paced batch takes."""
+SIZES = (1, 10, 100, 1000)
+
+
+@dataclass
+class Options:
+    """Measure IMPALA on Ray: nodes, throughput, bytes, weights, and what limits it."""
+
+    quick: bool = False
+    """One repeat of each row: a look, not for publishing."""
+    out: Path | None = None
+    """Folder for `cluster.json`."""
+    nodes: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (1, 2, 4)
+    """Numbers of nodes of the paced rows; the first must be 1."""
+    actors: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (1, 2)
+    """Numbers of actors of the training rows."""
+    repeats: int = 5
+    """Fresh clusters per row."""
+    seconds: float = 4.0
+    """How long each works after its warm-up."""
+
+
+class PacedBatch(gymnasium.vector.VectorEnv[Any, Any, Any]):
+    """CAGE-2's shapes, and a step that takes a known time without using a core."""
+
+    def __init__(self, num_envs: int, seconds: float) -> None:
+        self.num_envs, self._seconds = num_envs, seconds
+        self.single_observation_space = gymnasium.spaces.Box(0, 1, (52,), np.int8)
+        self.single_action_space = gymnasium.spaces.Discrete(145)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
+        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
+        self.metadata = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
+        self._observations = np.zeros((num_envs, 52), np.int8)
+        self._flags = np.zeros(num_envs, np.bool_)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        """Begin; there is nothing to begin."""
+        return self._observations, {}
+
+    def step(self, actions: Any) -> Any:
+        """Take the time."""
+        sleep(self._seconds)
+        return self._observations, np.zeros(self.num_envs), self._flags, self._flags, {}
+
+
+def envs_of(num_envs: int, pace: float) -> Any:
+    """Make the environments of an actor: paced ones, or the compiled CAGE-2."""
+    if pace:
+        return PacedBatch(num_envs, pace)
+    from garrison.cage2 import VectorEnv
+
+    return VectorEnv(num_envs, red="meander", length=100)
+
+
+@contextmanager
+def small_cluster(nodes: int, cpus: int) -> Iterator[None]:
+    """Start so many raylets on the loopback and connect to them."""
+    from garrison.cluster import session
+
+    ray = session.load()
+    from ray.cluster_utils import Cluster
+
+    with session.inward():
+        node = {"num_cpus": cpus, "object_store_memory": STORE_BYTES}
+        cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        try:
+            for _ in range(nodes - 1):
+                cluster.add_node(**node)
+            session.connect(cluster.address)
+            yield
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+
+@contextmanager
+def impala(
+    where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0, compute: str = "auto"
+) -> Iterator[Work]:
+    """IMPALA an update at a time; paced environments are collected from without learning."""
+    from garrison.learn.actor import Plan, Recipe, policy_of
+    from garrison.learn.config import ImpalaConfig
+    from garrison.learn.impala import STAGES, Learner
+    from garrison.learn.local import Local
+    from garrison.learn.timing import Stopwatch
+    from garrison.learn.transport import Layout
+
+    config = ImpalaConfig(steps=10**12, actors=actors, rollout=rollout, batch=batch, threads=1, compute=compute)
+    make_envs = partial(envs_of, pace=pace)
+    policy = policy_of(make_envs(1), config.policy)
+    layout = Layout(policy, rollout, envs, False)
+    plan = Plan(Recipe(make_envs, envs, config.policy, False, compute), layout, actors, config.buffers, 120.0, 0)
+    with ExitStack() as stack:
+        if where == "ray":
+            from garrison.cluster.transport import Remote
+
+            stack.enter_context(small_cluster(nodes, -(-actors // nodes)))
+            transport: Any = Remote(plan)
+        else:
+            transport = Local(plan)
+        stack.callback(transport.close)
+        learner = Learner(config, policy, layout, None)
+        stack.callback(learner.network.close)
+        transport.publish(policy.flat.numpy(), 0)
+        times: dict[str, list[float]] = {name: [] for name in ("wait", "handle", "learn", "publish", "fetch", "lag")}
+        acting: list[float] = []
+        idle: list[float] = []
+
+        def take() -> None:
+            began = perf_counter()
+            trajectory = None
+            while trajectory is None:
+                trajectory = transport.receive(1.0)
+                for sentence in transport.check():
+                    raise RuntimeError(sentence)
+            got = perf_counter()
+            learner.gathered.add(trajectory)
+            transport.release(trajectory)
+            times["wait"].append(got - began)
+            times["handle"].append(perf_counter() - got)
+            spent = trajectory.report.times
+            times["fetch"].append(spent.get("fetch", 0.0))
+            times["lag"].append(learner.updates - trajectory.report.version)
+            acting.append(sum(spent.values()) - spent["wait"] - spent.get("fetch", 0.0))
+            idle.append(spent["wait"])
+
+        def advance() -> int:
+            while not learner.gathered.is_full:
+                take()
+            began = perf_counter()
+            if pace:
+                learner.updates += 1
+            else:
+                learner.update(0.0, Stopwatch(STAGES), dict)
+            learned = perf_counter()
+            learner.gathered.clear()
+            transport.publish(policy.flat.numpy(), learner.updates)
+            times["learn"].append(learned - began)
+            times["publish"].append(perf_counter() - learned)
+            return rollout * envs * batch
+
+        def facts() -> dict[str, float]:
+            means = {name: statistics.fmean(values) for name, values in times.items()}
+            total = sum(sum(times[name]) for name in ("wait", "handle", "learn", "publish"))
+            steps = rollout * envs
+            found = {
+                **{f"{name}_ms": 1e3 * means[name] for name in ("handle", "learn", "publish", "fetch")},
+                "lag": means["lag"],
+                "learner_waits": sum(times["wait"]) / total,
+                "actors_wait": sum(idle) / (sum(idle) + sum(acting) + sum(times["fetch"])),
+                "actor_rate": steps / statistics.median(acting),
+                "weights_bytes": float(policy.flat.numel() * 4),
+            }
+            if where == "ray":
+                found["bytes_per_step"] = transport.traffic.received / (transport.traffic.trajectories * steps)
+                found["board_ms"] = 1e3 * transport.board_seconds()
+            return found
+
+        while transport.actors < actors or len(acting) < 2 * actors:  # until everybody has begun
+            advance()
+        for values in (*times.values(), acting, idle):
+            values.clear()
+        yield Work(advance, facts)
+
+
+def configurations(options: Options) -> list[Configuration]:
+    """Return what is measured."""
+    rows = []
+    paced = {"envs": 64, "rollout": 20, "batch": 1, "pace": PACE_SECONDS}
+    for nodes in options.nodes:
+        given = {"where": "ray", "nodes": nodes, "actors": nodes, **paced}
+        rows.append(Configuration(f"paced, Ray, {_count(nodes, 'node')}", f"{HERE}:impala", given))
+    rows.append(
+        Configuration(
+            "paced, processes, 1 actor", f"{HERE}:impala", {"where": "local", "nodes": 1, "actors": 1, **paced}
+        )
+    )
+    work = {"envs": 256, "rollout": 100, "batch": 1}
+    for actors in options.actors:
+        for where, name in (("ray", "Ray"), ("local", "processes")):
+            given = {"where": where, "nodes": actors if where == "ray" else 1, "actors": actors, **work}
+            rows.append(Configuration(f"train, {name}, {_count(actors, 'actor')}", f"{HERE}:impala", given))
+    return rows
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print the tables and the prediction, and write the JSON."""
+    from garrison.cluster import session
+
+    options = tyro.cli(Options, args=arguments, prog="garrison bench cluster", description=Options.__doc__)
+    session.load()
+    repeats = 1 if options.quick else options.repeats
+    rows = configurations(options)
+    report = measure(rows, repeats=repeats, seconds=options.seconds, warm_up=1.0, timeout=300.0)
+    print_rows(report)
+    costs = costs_of(report, options)
+    for name, each in costs.items():
+        print_predictions(name, each)
+    if options.out:
+        extra = {name: {"costs": asdict(each), "predictions": predictions(each)} for name, each in costs.items()}
+        report.save(options.out / "cluster.json", {"models": extra})
+        print(f"wrote {options.out / 'cluster.json'}")
+    return 0
+
+
+def limit_of(m: Measurement) -> str:
+    """Say what a row waited for."""
+    waits = {"learner": m.median("actors_wait"), "actors": m.median("learner_waits")}
+    name = max(waits, key=lambda n: waits[n])
+    return f"{name} ({waits[name]:.0%} of the other's time is waiting)"
+
+
+def costs_of(report: Report, options: Options) -> dict[str, Costs]:
+    """Return the inputs of the cost model: of training on the compiled CAGE-2, and of the same on a slow simulator."""
+    train, paced = report[f"train, Ray, {_count(options.actors[0], 'actor')}"], report["paced, Ray, 1 node"]
+    if train.error or paced.error:
+        return {}
+    given = train.configuration.arguments
+    steps = given["envs"] * given["rollout"]
+    compiled = Costs(
+        actor_rate=train.median("actor_rate"),
+        steps_per_trajectory=steps,
+        bytes_per_step=train.median("bytes_per_step"),
+        fetch_seconds=train.median("fetch_ms") / 1e3,
+        handle_seconds=train.median("handle_ms") / 1e3,
+        learn_seconds=train.median("learn_ms") / 1e3 / (steps * given["batch"]),
+        publish_seconds=train.median("publish_ms") / 1e3,
+        board_seconds=train.median("board_ms") / 1e3,
+        weights_bytes=int(train.median("weights_bytes")),
+        trajectories_per_update=given["batch"],
+    )
+    rate = paced.median("actor_rate")
+    return {"compiled CAGE-2": compiled, f"a simulator of {short(rate)} steps/s": replace(compiled, actor_rate=rate)}
+
+
+def predictions(costs: Costs) -> list[dict[str, Any]]:
+    """Return what other numbers of nodes would do, as plain values."""
+    return [asdict(predict(costs, nodes)) for nodes in SIZES]
+
+
+def print_rows(report: Report) -> None:
+    """Print one line per row: throughput, efficiency, bytes, weights, and what limits it."""
+    table = _table("IMPALA on Ray beside processes: environment steps a second, all on this one machine")
+    for column in (
+        "row",
+        "steps/s",
+        "efficiency",
+        "B/step",
+        "publish ms",
+        "fetch ms",
+        "handle ms",
+        "lag",
+        "limited by",
+    ):
+        table.add_column(column, justify="left" if column in ("row", "limited by") else "right")
+    base = next((m.rate for m in report.measurements if m.configuration.name.startswith("paced, Ray, 1 node")), 0.0)
+    for m in report.measurements:
+        name = m.configuration.name
+        if m.error:
+            table.add_row(name, "failed", m.error.strip().splitlines()[-1][:60])
+            continue
+        share = m.rate / (base * m.configuration.arguments["nodes"]) if name.startswith("paced") and base else None
+        numbers = [f"{m.median(key):.2f}" for key in ("publish_ms", "fetch_ms", "handle_ms", "lag")]
+        size = f"{m.median('bytes_per_step'):.0f}" if "bytes_per_step" in m.samples[0].facts else ""
+        table.add_row(name, m.headline(), f"{share:.0%}" if share else "", size, *numbers, limit_of(m))
+    _console().print(table)
+
+
+def print_predictions(name: str, costs: Costs) -> None:
+    """Print what more nodes would do, by the cost model."""
+    table = _table(f"{name}, by the cost model: one actor a node, one learner, 10 Gbit/s")
+    for column in ("nodes", "steps/s", "efficiency", "mean lag at most", "limited by", "then"):
+        table.add_column(column, justify="left" if column in ("limited by", "then") else "right")
+    for nodes in SIZES:
+        p = predict(costs, nodes)
+        table.add_row(str(nodes), short(p.rate), f"{p.efficiency:.0%}", f"{p.lag:.0f}", p.limit, p.advice)
+    console = _console()
+    console.print(table)
+    console.print(f"another node brings nothing from {saturation(costs)} nodes on")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _table(title: str) -> Any:
+    from rich.table import Table
+
+    return Table(title=title, title_justify="left")
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=180)
