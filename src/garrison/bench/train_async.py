@@ -129,7 +129,7 @@ def rllib_impala(runners: int, envs: int, rollout: int, hidden: int = 64, rounds
         .learners(num_learners=0)
         .training(train_batch_size_per_learner=envs * rollout, lr=1e-3)
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[hidden, hidden], fcnet_activation="tanh"))
-        .reporting(min_time_s_per_iteration=0)
+        .reporting(min_time_s_per_iteration=0.5)
     )
     algorithm = config.build_algo()
     steps = 0
