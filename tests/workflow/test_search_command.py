@@ -138,7 +138,8 @@ def test_a_base_is_trained_on_all_orders_first_and_kept(
     out = tmp_path / "random"
     flags = "--method random --envs 120 --base-episodes 120 --total-episodes 360 --episodes 120 --min-episodes 120"
     monkeypatch.setattr(surrogate, "find_spec", lambda name: None)  # random needs no scikit-learn
-    assert search(out, flags) == 0
+    assert search(out, f"{flags} --json {tmp_path / 'results.json'}") == 0
+    assert (tmp_path / "results.json").read_bytes() == (out / "results.json").read_bytes()
     book = Book.load(out)
     assert (book.base_episodes, book.episodes, len(book.trials)) == (120, 360, 2)
     assert all("base/checkpoint.garrison (all orders, distance 0.0)" in trial.inherited for trial in book.trials)
@@ -184,6 +185,9 @@ def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
 
 
 def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert search(tmp_path / "run", f"--json {tmp_path / 'no' / 'results.json'}") == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
     assert cli.main(["workflow", "search", "--resume", str(tmp_path)]) == 2
     assert "is not a run's folder" in capsys.readouterr().err
     (tmp_path / "config.yaml").write_text(SEARCH.to_yaml())

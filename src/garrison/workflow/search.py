@@ -66,6 +66,8 @@ def main(arguments: list[str]) -> int:
     )
     if args.experiment.search.method == GP:
         require_sklearn()
+    if args.json and not Path(args.json).parent.is_dir():
+        raise UserError(f"cannot write {args.json}: there is no folder {Path(args.json).parent}.")
     return search_run(args)
 
 
