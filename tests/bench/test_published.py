@@ -42,8 +42,10 @@ def test_any_table_is_filled_where_its_marks_stand() -> None:
 
 def test_one_command_mends_all_of_it(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").mkdir()
-    for file in FOLDER.glob("*.json"):
-        (tmp_path / "benchmarks" / file.name).write_bytes(file.read_bytes())
+    for file in FOLDER.rglob("*.json"):
+        copy = tmp_path / "benchmarks" / file.relative_to(FOLDER)
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(file.read_bytes())
     for place in published.PLACES:
         (tmp_path / place).parent.mkdir(exist_ok=True)
         marks = "".join(f"<!-- {name} -->\nstale\n<!-- end {name} -->\n" for name in published.PLACES[place])

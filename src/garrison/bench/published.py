@@ -4,18 +4,22 @@
 `benchmarks/index.html`; a test fails while they disagree with the files.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from garrison.bench import page, users
+from garrison.bench.measure import short
 from garrison.bench.old_figures import CAGE2
-from garrison.bench.results import Result, Row, brief, cells, load, measured, names, over, rate, share
+from garrison.bench.results import Result, Row, brief, cells, load, measured, over, rate, share
 from garrison.bench.vector import NOT_BACKENDS
 from garrison.errors import UserError
 
 FOLDER = "benchmarks"
+LEARNERS = "learners/comparison"
+ORDERS = "workflow/orders"
 
 
 def source(result: Result, name: str) -> str:
@@ -186,6 +190,60 @@ def record_table(folder: Path) -> str:
     return "\n".join([*lines, "", text])
 
 
+def async_table(folder: Path) -> str:
+    """Return the learners without a barrier beside PPO, on native CAGE-2 and on uneven Python environments."""
+    result = load(folder, "train-async")
+    rows = measured(result)
+    ideal = rows.get("uneven: bare loops")
+    lines = ["| | steps/s | share of the bare loops |", "|---|---:|---:|"]
+    for name, row in rows.items():
+        of_ideal = share(row, ideal) if ideal and name.startswith("uneven") else ""
+        lines.append(f"| {name} | {rate(row)} | {of_ideal} |")
+    text = (
+        "End to end: acting, stepping and learning. Native: CAGE-2's compiled batch. Uneven: Python environments of "
+        "about 1 ms with log-normal step times, 8 in each actor; the bare loops only step, one on each core, and wait "
+        "for nobody. "
+    )
+    return "\n".join([*lines, "", text + source(result, "train-async")])
+
+
+def learners_table(folder: Path) -> str:
+    """Return what each learner came to in the same wall time."""
+    rows = json.loads((folder / LEARNERS).with_suffix(".json").read_text())
+    lines = ["| preset | official total | return at the end | steps | steps/s |", "|---|---:|---:|---:|---:|"]
+    for row in rows:
+        total = "" if row.get("official total") is None else f"{row['official total']:.2f} ± {row['± (95 %)']:.2f}"
+        numbers = f"{row['last return']:.1f} | {short(row['steps'])} | {short(row['steps/s'])}"
+        lines.append(f"| `{row['run']}` | {total} | {numbers} |")
+    text = (
+        f"{rows[0]['seconds']:.0f} s of training each, one after the other, one seed: `garrison compare "
+        f"{' '.join(row['run'] for row in rows)} --duration {rows[0]['seconds']:.0f}s` "
+        f"([benchmarks/{LEARNERS}.json](benchmarks/{LEARNERS}.json), [page](benchmarks/{LEARNERS}.html))."
+    )
+    return "\n".join([*lines, "", text])
+
+
+def orders_table(folder: Path) -> str:
+    """Return the best and the worst of the 120 orders, and how many comply."""
+    result = json.loads((folder / ORDERS).with_suffix(".json").read_text())
+    ranked = sorted(result["orders"], key=lambda row: -row["reward"])
+    lines = ["| rank | order | environment reward | compliance | fixes |", "|---:|---|---:|---:|---:|"]
+    for rank in (*range(1, 6), *range(len(ranked) - 2, len(ranked) + 1)):
+        row = ranked[rank - 1]
+        reward = f"{row['reward']:.2f} ± {row['reward_ci95']:.2f}"
+        rate_ = f"{row['compliance']:.3f} ± {row['compliance_ci95']:.3f}"
+        lines.append(f"| {rank} | {row['units']} | {reward} | {rate_} | {row['fixes']:.1f} |")
+    threshold = result["settings"]["workflow"]["compliance_threshold"]
+    complying = sum(row["compliance"] >= threshold for row in ranked)
+    machine = result["machine"]
+    text = (
+        f"{len(ranked)} orders in {_seconds(result['seconds'])}, {result['episodes']:,} episodes; {complying} of them "
+        f"reach the threshold of {threshold:g}. `garrison workflow search --method exhaustive` on {machine['cores']} "
+        f"cores of an {machine['cpu']}; all orders: [benchmarks/{ORDERS}.json](benchmarks/{ORDERS}.json)."
+    )
+    return "\n".join([*lines, "", text])
+
+
 def _seconds(seconds: float | None) -> str:
     return "not passed" if seconds is None else f"{int(seconds) // 60}:{int(seconds) % 60:02d} min"
 
@@ -198,12 +256,17 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "scaling": ("vector-scaling", scaling_table),
     "peers": ("vector-synthetic", peers_table),
     "record": ("record", record_table),
+    "async": ("train-async", async_table),
+    "learners": (LEARNERS, learners_table),
+    "orders": (ORDERS, orders_table),
 }
 """Name to (the result it is made from, what makes it)."""
 PLACES: dict[str, tuple[str, ...]] = {
-    "README.md": ("sim", "train", "vector", "record"),
+    "README.md": ("sim", "train", "users", "learners", "record"),
     "docs/performance.md": ("users", "scaling", "peers"),
     "docs/vector.md": (),
+    "docs/impala.md": ("async", "learners"),
+    "docs/workflow.md": ("orders",),
 }
 """The tables that each text must have; any other of the tables is filled too where its marks stand."""
 
@@ -213,7 +276,9 @@ def fill(text: str, folder: Path, place: str) -> str:
     for name, (result, make) in TABLES.items():
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", flags=re.S)
         if pattern.search(text):
-            table = make(folder) if result in names(folder) else "Not measured for publication yet."
+            table = (
+                make(folder) if (folder / result).with_suffix(".json").exists() else "Not measured for publication yet."
+            )
             table = table.replace("](benchmarks/", f"]({'../' * place.count('/')}benchmarks/")
             text = pattern.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
         elif name in PLACES[place]:
