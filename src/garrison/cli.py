@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("garrison.evaluate", "score a defender by the challenge's protocol, beside the leaderboard"),
     "compare": ("garrison.compare", "put runs side by side, or train presets for equal times first: a table and plots"),
     "plot": ("garrison.report.plot", "draw a run: learning curve, losses, time split, action mix"),
+    "workflow": ("garrison.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
     "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
     "profile": ("garrison.profile", "where the time of a step goes, for any environment and backend; and what to do"),

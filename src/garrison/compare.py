@@ -93,9 +93,10 @@ def plan(args: Arguments, out: Path, flags: list[str]) -> list[Path]:
         paths.append(out / path.stem)
         if paths[-1].exists():
             raise UserError(f"there is a run in {paths[-1]}: compare that, or choose another folder with --out.")
-    if len(set(paths)) < len(paths):
-        raise UserError("every run must have a name of its own; a preset or file is named twice.")
-    if flags and all(path == Path(name) for name, path in zip(args.runs, paths, strict=True)):
+    trained = [path for name, path in zip(args.runs, paths, strict=True) if path != Path(name)]
+    if len(set(trained)) < len(trained):
+        raise UserError("every run to train must have a name of its own; a preset or file is named twice.")
+    if flags and not trained:
         raise UserError(f"nothing is trained here, so there is no use for {' '.join(flags)}.")
     return paths
 

@@ -4,14 +4,13 @@ A file may say any part of it; the rest keeps the defaults. What is unknown or o
 the place and suggests the right word.
 """
 
-import dataclasses
 import types
 import typing
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 import tyro
 
@@ -95,6 +94,9 @@ class RunConfig:
     duration: str = ""
     """Train for this long instead of a number of steps: 90s, 10m, 1.5h. Schedules then follow the clock, so the result
     depends on the machine's speed."""
+    cluster: str = ""
+    """Put IMPALA's actors, or the environments of --backend ray, on Ray: local, auto (the cluster that this machine is
+    part of) or HOST:PORT of its head."""
     out: str = ""
     """The run's folder; by default runs/NAME-DATE-TIME."""
     checkpoint_every: float = 60.0
@@ -134,32 +136,34 @@ class Experiment:
         """The learner's name: ppo, impala or a3c."""
         return next(name for name, settings in LEARNERS.items() if type(self.learner) is settings)
 
+    def __post_init__(self) -> None:
+        if self.run.cluster and self.algorithm != "impala" and self.env.backend != "ray":
+            raise UserError(
+                f"{self.algorithm} has nothing to put on a cluster: add --backend ray, or choose an impala preset."
+            )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values."""
-        parts: dict[str, Any] = {"env": self.env, "run": self.run, self.algorithm: self.learner}
-        return {name: _plain(dataclasses.asdict(part)) for name, part in parts.items()}
+        parts = {self.algorithm if f.name == "learner" else f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: _plain(asdict(part)) for name, part in parts.items()}
 
     @classmethod
-    def from_dict(cls, values: Any, base: "Experiment | None" = None) -> "Experiment":
+    def from_dict(cls, values: Any, base: Self | None = None) -> Self:
         """Read nested plain values; what they do not say is taken from `base`."""
         base = base or cls()
-        parts = {"env": EnvConfig, "run": RunConfig, **LEARNERS}
+        parts = {f.name: getattr(base, f.name) for f in fields(base) if f.name != "learner"}
         if not isinstance(values, dict):
             raise UserError(f"the file must be a mapping of settings; got {values!r}.")
-        _check_names(values, parts, "")
+        _check_names(values, [*parts, *LEARNERS], "")
         algorithms = [name for name in values if name in LEARNERS]
         if len(algorithms) > 1:
             raise UserError(f"a run has one learner; the file has settings for {' and '.join(algorithms)}.")
-        learner = base.learner
-        if algorithms:
-            (name,) = algorithms
-            learner = learner if type(learner) is LEARNERS[name] else LEARNERS[name]()
-            learner = _read(type(learner), values[name], learner, name)
-        return cls(
-            _read(EnvConfig, values.get("env", {}), base.env, "env"),
-            _read(RunConfig, values.get("run", {}), base.run, "run"),
-            learner,
-        )
+        for name in algorithms:
+            kind = LEARNERS[name]
+            learner = base.learner if type(base.learner) is kind else kind()
+            parts["learner"] = _read(kind, values[name], learner, name)
+        read = {name: _read(type(part), values[name], part, name) for name, part in parts.items() if name in values}
+        return replace(base, **{**parts, **read})
 
     def to_yaml(self) -> str:
         """Return the settings as YAML, which `from_yaml` reads back to the same."""
@@ -169,7 +173,7 @@ class Experiment:
         return str(yaml.safe_dump(self.to_dict(), sort_keys=False))
 
     @classmethod
-    def from_yaml(cls, text: str, base: "Experiment | None" = None) -> "Experiment":
+    def from_yaml(cls, text: str, base: Self | None = None) -> Self:
         """Read settings from YAML text."""
         require_yaml()
         import yaml
@@ -246,12 +250,12 @@ def _read(cls: type[T], values: Any, base: T, where: str) -> T:
     _check_names(values, hints, where)
     changes = {
         key: _read(hints[key], value, getattr(base, key), _join(where, key))
-        if dataclasses.is_dataclass(hints[key])
+        if is_dataclass(hints[key])
         else _convert(value, hints[key], _join(where, key))
         for key, value in values.items()
     }
     try:
-        return dataclasses.replace(base, **changes)  # type: ignore[type-var]
+        return replace(base, **changes)  # type: ignore[type-var]
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
 

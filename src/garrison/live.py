@@ -31,8 +31,10 @@ COLOURS = {
     "step_ipc": "yellow4",
     "step_wait": "bright_yellow",
     "copy": "blue",
+    "wait": "grey50",
     "advantages": "yellow",
     "learn": "magenta",
+    "publish": "bright_magenta",
     "log": "red",
 }
 SMOOTH = 0.9  # weight of the past in the shown speed and time split
@@ -110,7 +112,7 @@ class PlainView(QuietView):
         print(
             f"{100 * share:5.1f} %  {count(row['step']):>8} steps  {count(self._clock.speed):>7}/s  "
             f"return {'-' if score is None else f'{score:.2f}':>9}  entropy {row.get('train/entropy', 0.0):.2f}  "
-            f"{clock(self._clock.left)} left",
+            f"{clock(self._clock.left)} left{self._clock.largest()}",
             flush=True,
         )
 
@@ -235,6 +237,12 @@ class Clock:
         then, before = self._first
         done = share - before
         self.left = (elapsed - then) / done * (1.0 - share) if done > 0 else 0.0
+
+    def largest(self) -> str:
+        """Name the two stages that take the most time, for the end of a line."""
+        return "".join(
+            f"  {stage.replace('_', ': ')} {100 * share:.0f} %" for stage, share in [*self.split.items()][:2]
+        )
 
     @property
     def split(self) -> dict[str, float]:

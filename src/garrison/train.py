@@ -88,6 +88,7 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
         raise UserError(
             f"the backend {experiment.env.backend!r} has no action masks: say --no-action-masks, or use native."
         )
+    _connect(experiment)
     has_actors = experiment.algorithm != "ppo"  # then each actor makes environments of its own, and these only tell
     envs = make_envs(experiment.env, 1 if has_actors else None)
     about = {
@@ -132,7 +133,8 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
             state = prepare_resume(values, about, envs, view) if values is not None else None
             train = import_module(f"garrison.learn.{experiment.algorithm}").train
             if has_actors:
-                result = train(learner, partial(make_envs, experiment.env), experiment.env.envs, recorder, state)
+                make = partial(make_envs, experiment.env)
+                result = train(learner, make, experiment.env.envs, recorder, state, **_transport(experiment))
             else:
                 result = train(learner, envs, recorder, state)
         except Diverged as diverged:
@@ -149,6 +151,7 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
         finally:
             recorder.close()
             envs.close()
+            _disconnect(experiment)
     if interrupts.signal is not None and status == "finished":
         status = "interrupted"
 
@@ -166,6 +169,30 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     if recorder.unsaved or not is_written:
         return 1
     return {"finished": 0, "interrupted": interrupts.exit_code, "diverged": 1}[status]
+
+
+def _connect(experiment: Experiment) -> None:
+    """Reach the cluster before anything is made on it."""
+    if experiment.run.cluster:
+        from garrison import cluster
+
+        cluster.connect(experiment.run.cluster)
+
+
+def _disconnect(experiment: Experiment) -> None:
+    if experiment.run.cluster:
+        from garrison import cluster
+
+        cluster.disconnect()
+
+
+def _transport(experiment: Experiment) -> dict[str, Any]:
+    """Return what else the learner is told about its actors: nothing, or that they live on a cluster."""
+    if not experiment.run.cluster or experiment.algorithm != "impala":
+        return {}
+    from garrison.cluster import Remote
+
+    return {"connect": Remote}
 
 
 def official(

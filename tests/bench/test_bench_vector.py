@@ -1,3 +1,4 @@
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 from garrison import cli
-from garrison.bench import vector
+from garrison.bench import machine, vector
 from garrison.bench.synthetic import Synthetic, rounds_per_second, spin
 
 
@@ -34,7 +35,7 @@ def test_the_command_measures_prints_and_saves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     few = [c for c in vector.contestants() if c[0] in ("limit", "Gymnasium Sync") or c[0].startswith("garrison")]
-    monkeypatch.setattr(vector, "contestants", lambda: few)
+    monkeypatch.setattr(vector, "contestants", lambda quick: few)
     arguments = ["--part", "synthetic", "--envs", "4", "--costs", "free", "--repeats", "1", "--seconds", "0.03"]
     assert cli.main(["bench", "vector", *arguments, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
@@ -43,12 +44,22 @@ def test_the_command_measures_prints_and_saves(
     assert (tmp_path / "vector-synthetic.json").exists()
 
 
-def test_the_users_experiment_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(vector.importlib.util, "find_spec", lambda name: None)  # not CybORG: it takes seconds to start
-    assert cli.main(["bench", "vector", "--part", "cage2", "--envs", "2", "--repeats", "1", "--seconds", "0.03"]) == 0
-    printed = capsys.readouterr().out
-    for way in ("sequential", "pipes", "shared memory", "in-process batch", "async", "native"):
-        assert way in printed
+def test_scaling_measures_doubling_workers_up_to_twice_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(vector.machine, "cores", lambda: 2)
+    arguments = ["--part", "scaling", "--repeats", "1", "--seconds", "0.03", "--out", str(tmp_path)]
+    assert cli.main(["bench", "vector", *arguments]) == 0
+    rows = json.loads((tmp_path / "vector-scaling.json").read_text())["results"]
+    assert [r["name"] for r in rows if r["name"].startswith("garrison shared")] == [
+        f"garrison shared | {n} | workers" for n in (1, 2, 4)
+    ]
+    assert [r["error"] for r in rows] == [None] * 13
+    assert "Efficiency against the ideal" in (tmp_path / "index.html").read_text()
+
+
+def test_doubling() -> None:
+    assert [machine.doubling(n) for n in (1, 2, 3, 8, 12)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 12]]
 
 
 def test_help_and_mistakes(capsys: pytest.CaptureFixture[str]) -> None:

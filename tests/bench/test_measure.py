@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from garrison.bench.measure import Configuration, Measurement, Sample, Work, measure, short
+from garrison.bench.measure import Configuration, Measurement, Sample, Work, command_line, measure, short
 
 HERE = "tests.bench.test_measure"
 
@@ -74,11 +74,20 @@ def test_a_wide_spread_is_no_headline() -> None:
     assert calm.headline() == "100"
     assert not wild.steady
     assert wild.headline() == "60-180 (unsteady)"
+    alone = replace(calm, samples=calm.samples[:1])
+    assert not alone.steady
+    assert alone.headline() == "100 (one repeat)"
 
 
 def test_names_must_differ() -> None:
     with pytest.raises(ValueError, match="different names"):
         measure([Configuration("a", "x:y"), Configuration("a", "x:y")])
+
+
+def test_the_command_is_kept_without_the_place_of_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    for words in (["--out", "/here", "--costs", "500 µs"], ["--out=/here", "--costs", "500 µs"]):
+        monkeypatch.setattr("sys.argv", ["garrison", "bench", "vector", *words])
+        assert command_line() == "garrison bench vector --costs '500 µs'"
 
 
 def test_short_numbers() -> None:

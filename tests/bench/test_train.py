@@ -37,6 +37,19 @@ def test_python_environments_are_stepped_by_workers(backend: str) -> None:
         assert work.advance() == 128
 
 
+def test_python_cage2_is_trained_on_too() -> None:
+    with train.garrison(TINY, 16, backend="serial", env="garrison/CAGE2-v0") as work:
+        assert work.advance() == 128
+
+
+def test_rows_come_from_groups_and_their_names_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(train, "GROUPS", [*train.GROUPS, lambda quick: [Configuration("another", "x:y")]])
+    names = [row.name for row in train.configurations(quick=False)]
+    assert names[-1] == "another"
+    assert len(set(names)) == len(names)
+    assert {row.name for row in train.configurations(quick=True)} < set(names)
+
+
 def test_ratios_are_ours_over_theirs() -> None:
     def row(name: str, rate: int) -> Measurement:
         return Measurement(Configuration(name, ""), (Sample(rate, 1.0, 1.0, 0.0, 0.0, 0.0, 1, {}),))

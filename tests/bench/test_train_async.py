@@ -20,7 +20,7 @@ def test_workers_and_actors_advance() -> None:
     with train_async.impala(actors=1, envs=4, rollout=16, rounds=ROUNDS) as work:
         assert [work.advance(), work.advance()] == [64, 64]
         assert set(work.facts()) >= {"charts/policy_lag", "charts/publish_share"}
-    with train_async.a3c(workers=1, envs=4, rollout=16, rounds=ROUNDS) as work:
+    with train_async.a3c(actors=1, envs=4, rollout=16, rounds=ROUNDS) as work:
         assert work.advance() >= 64
 
 
@@ -30,10 +30,10 @@ def test_an_error_reaches_the_measurement() -> None:
 
 
 def test_configurations_have_names_of_their_own_and_rllib_its_interpreter() -> None:
-    rows = train_async.configurations(quick=False, rllib_python="/opt/ray/bin/python")
+    rows = train_async.configurations(quick=False, peers={"rllib": "/opt/ray/bin/python"})
     assert len({row.name for row in rows}) == len(rows)
     assert {row.python == "/opt/ray/bin/python" for row in rows if "RLlib" in row.name} == {True}
-    assert not [row for row in train_async.configurations(quick=True) if "RLlib" in row.name]
+    assert not [row for row in train_async.configurations(quick=True, peers={}) if "RLlib" in row.name]
 
 
 def test_efficiency_is_the_share_of_the_bare_loops() -> None:

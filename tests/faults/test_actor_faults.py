@@ -105,9 +105,15 @@ each_trainer = pytest.mark.parametrize(("train", "name"), TRAINERS.values(), ids
 
 
 @pytest.fixture(autouse=True)
-def nothing_may_stay() -> Iterator[None]:
+def nothing_may_take_for_ever_or_stay() -> Iterator[None]:
+    def too_long(*_: object) -> None:
+        raise AssertionError("a fault led to a hang")
+
     memory = set(os.listdir("/dev/shm"))
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(120)
     yield
+    signal.alarm(0)
     assert gone(descendants())
     assert {name for name in os.listdir("/dev/shm") if not name.startswith("sem.")} <= memory
 
@@ -162,8 +168,9 @@ def test_actors_may_have_workers_of_their_own() -> None:
 
 SCRIPT = """
     import sys
-    from tests.faults.test_actor_faults import TRAINERS
-    from tests.learn.bits_env import BitsEnv
+    from functools import partial
+    from pathlib import Path
+    from tests.faults.test_actor_faults import TRAINERS, FaultyOnce
     from tests.learn.family import descendants
 
     class Log:
@@ -171,15 +178,17 @@ SCRIPT = """
         updates = 0
         def log(self, step, metrics):
             self.updates += 1
-            if self.updates == 2:
+            if self.updates > 2 and MARKER.exists():  # one is stuck by now
                 print(*descendants(), flush=True)
         def due_checkpoint(self, step):
             return False
         def checkpoint(self, state):
             print("saved", flush=True)
 
+    MARKER = Path(sys.argv[2])
+
     if __name__ == "__main__":
-        TRAINERS[sys.argv[1]][0](BitsEnv, Log(), 10**12)
+        TRAINERS[sys.argv[1]][0](partial(FaultyOnce, fault="hang", marker=MARKER), Log(), 10**12)
 """
 
 
@@ -191,7 +200,7 @@ def test_the_end_of_the_learner_is_the_end_of_all(trainer: str, how: signal.Sign
     script.write_text(textwrap.dedent(SCRIPT))
     paths = os.pathsep.join((str(Path(__file__).parents[2]), *sys.path))
     learner = subprocess.Popen(
-        [sys.executable, str(script), trainer],
+        [sys.executable, str(script), trainer, str(tmp_path / "stuck")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -18,7 +18,8 @@ from garrison.learn.loss import Terms
 from garrison.learn.policy import Policy
 from garrison.learn.rollout import Batch
 from garrison.learn.run import Diverged
-from garrison.learn.transport import Layout
+from garrison.learn.timing import Stopwatch
+from garrison.learn.transport import Buffer, Layout, Report, Trajectory
 from garrison.learn.vtrace import vtrace
 from tests.learn.bits_env import BitsEnv
 from tests.learn.family import descendants, gone
@@ -119,6 +120,34 @@ def test_the_first_gradient_of_an_update_is_the_papers(kind: str) -> None:
     paper = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, list(policy.parameters()))])
     torch.testing.assert_close(ours, paper, rtol=1e-3, atol=2e-6)
     actor.close()
+
+
+def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = ImpalaConfig(
+        actors=0, normalise_advantages="none", gamma=0.9, vtrace_lambda=0.8, rho_bar=0.9, c_bar=0.7, **SMALL
+    )
+    actor, rollout, memory = filled(SMALL["policy"], "autograd")
+    policy = Policy(actor.envs.single_observation_space, actor.envs.single_action_space, SMALL["policy"], seed=5)
+    policy.flat.add_(0.3 * torch.randn(len(policy.flat), generator=torch.Generator().manual_seed(1)))
+    learner = impala.Learner(config, policy, Layout(policy, 25, 20, False), None)
+    learner.updates = 1  # so that what acted with version 0 is old
+    log_probs, values = learner.network.evaluate(rollout, memory)
+    given: list[Batch] = []
+    real = learner.network.gradient
+    monkeypatch.setattr(learner.network, "gradient", lambda batch, *rest: (given.append(batch), real(batch, *rest))[1])
+    learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), Report(0, [], [], {"act": 1.0}), actor=0))
+    metrics = learner.update(0.0, Stopwatch(impala.STAGES), dict)
+
+    rest = (rollout.terminations, rollout.truncations, rollout.final_values, values[-1], 0.9, 0.9, 0.7, 0.8)
+    trace = vtrace(log_probs - rollout.log_probs, rollout.rewards, values[:-1], *rest)
+    np.testing.assert_allclose(given[0].advantages, (trace.advantages * trace.weights).reshape(-1))
+    np.testing.assert_allclose(given[0].returns, trace.targets.reshape(-1))
+    np.testing.assert_allclose(given[0].log_probs, log_probs.reshape(-1))
+    assert metrics["charts/policy_lag"] == 1
+    assert metrics["charts/vtrace_weight"] == pytest.approx(trace.weights.mean(), rel=1e-5)
+    assert metrics["charts/vtrace_weight"] < 0.89
+    actor.close()
+    learner.network.close()
 
 
 SYNC = {

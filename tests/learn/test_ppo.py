@@ -281,3 +281,13 @@ def test_environments_that_do_not_reset_are_refused() -> None:
     envs = SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")], autoreset_mode=AutoresetMode.DISABLED)
     with pytest.raises(UserError, match="SAME_STEP or NEXT_STEP"):
         train(PPOConfig(steps=100, **SMALL), envs)
+
+
+def test_training_starts_from_given_weights() -> None:
+    config = PPOConfig(**{**SMALL, "steps": 1000})  # type: ignore[arg-type]
+    first = train(config, BitsEnv())
+    again = train(config, BitsEnv(), Log(updates=0), weights=first.policy.flat)
+    assert torch.equal(again.policy.flat, first.policy.flat)
+    assert again.policy.flat is not first.policy.flat
+    with pytest.raises(UserError, match=r"cannot start: the state holds 3 weights"):
+        train(config, BitsEnv(), weights=torch.zeros(3))

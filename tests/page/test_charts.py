@@ -94,6 +94,11 @@ def test_heat_grows_with_the_value() -> None:
     assert low < 0.1 < 0.8 < high
 
 
+def test_doubtful_heat_is_marked() -> None:
+    chart = heatmap(["r"], ["a", "b"], [[1.0, 5.0]], doubtful=[[False, True]])
+    assert [e.text for e in drawn(chart.svg, "text", "cell")] == ["1", "~5"]
+
+
 @pytest.mark.parametrize(
     "chart",
     [

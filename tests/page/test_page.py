@@ -78,18 +78,20 @@ def test_columns_of_numbers_stand_right() -> None:
     assert [c.text for c in root.iter("td")] == ["a", "1.23 k", "~12 %", "b", None, "-3"]
 
 
-def test_writing_replaces_the_old_page_whole_and_leaves_nothing_else(tmp_path: Path) -> None:
+def test_writing_replaces_the_old_page_whole_and_leaves_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "deep" / "index.html"
     assert Page("one").write(path) == path
     Page("two").write(path)
     assert "<title>two</title>" in path.read_text()
 
-    class Broken(Page):
-        def html(self) -> str:
-            raise RuntimeError("half way")
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
 
-    with pytest.raises(RuntimeError):
-        Broken("three").write(path)
+    monkeypatch.setattr("os.replace", fail)  # the last step: all that comes before it must not touch the old page
+    with pytest.raises(OSError, match="no space left"):
+        Page("three").write(path)
     assert "<title>two</title>" in path.read_text()
     assert [p.name for p in path.parent.iterdir()] == ["index.html"]
 

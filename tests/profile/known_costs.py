@@ -1,6 +1,8 @@
 """Environments whose costs are known: they sleep, so they take as long on a busy machine as on an idle one."""
 
 import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -43,6 +45,24 @@ class Sleeper(gymnasium.Env[Any, Any]):
 
     def seen(self) -> Any:
         return np.append(self.np_random.random(2), self.t).astype(np.float32)
+
+
+class Threaded(Sleeper):
+    """Computes with threads of its own, as math libraries do."""
+
+    def __init__(self, threads: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.threads = threads
+        self.pool: ThreadPoolExecutor | None = None
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.pool = self.pool or ThreadPoolExecutor(self.threads)
+        list(self.pool.map(zlib.crc32, [bytes(4_000_000)] * self.threads))  # outside Python's lock
+        return super().step(action)
+
+    def close(self) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
 
 
 def nap(seconds: float) -> None:

@@ -9,7 +9,9 @@ from gymnasium import spaces
 
 from garrison import cli
 from garrison.profile import command, inference
+from garrison.profile.child import profile
 from garrison.profile.command import Options, checked_advice, fitting
+from garrison.profile.findings import findings
 from garrison.profile.inference import infer
 from garrison.profile.report import table, to_text
 from garrison.vector.timing import PARTS
@@ -100,6 +102,14 @@ def test_nonsense_is_refused_in_one_line(
     assert message in capsys.readouterr().err
 
 
+def test_threads_that_an_environment_starts_in_its_workers_are_found() -> None:
+    request = {"env": "known_costs:Threaded", "env_args": {"threads": 3}, "envs": 2, "backend": "shared", "workers": 2}
+    row = {**profile({**request, "extras": None, "seconds": 0.4, "warm_up": 0.1}), "envs": 2}
+    (sentence,) = findings(row, cores=2)
+    assert sentence.startswith("oversubscribed: each of 2 workers runs ")
+    assert int(sentence.split("runs ")[1].split()[0]) >= 3
+
+
 def test_what_would_take_too_long_is_left_out_unless_asked_for() -> None:
     options = Options("x", envs=100, workers=4, seconds=1.0)
     assert "--backend serial measures it" in command._too_slow("serial", 0.5, options)
@@ -144,7 +154,11 @@ def test_the_report_reads_the_same_in_a_narrow_case() -> None:
         "envs": 16,
         "cores": 2,
         "load_before": 0.1,
-        "look": {"step_seconds": 1e-3, "inference": {"skipped": "PyTorch is not installed: pip install"}},
+        "look": {
+            "step_seconds": 1e-3,
+            "is_id": True,
+            "inference": {"skipped": "PyTorch is not installed: pip install"},
+        },
         "backends": rows,
         "skipped": {"pipes": "it failed"},
         "crowded": "",
@@ -167,7 +181,17 @@ def test_the_report_reads_the_same_in_a_narrow_case() -> None:
     assert "Policy inference not measured: PyTorch is not installed" in text
     assert "pipes not measured: it failed" in text
     assert "shared: oversubscribed: too many." in text
+    assert "garrison train" not in text  # whether a policy fits is not known
+    seen = {**result["look"], "inference": {"seconds": 1e-5, "network": "two towers"}}
+    trained = to_text({**result, "look": seen})
+    assert "garrison train --env x --envs 16 --backend shared --workers 2" in trained
+    assert "policy inference beside" in trained
     assert "checked by running it:          1,000 steps/s, 1.00 x serial (-47%)" in text
     assert "the model misjudges it. What was checked counts." in text
+    wide = {**rows, "pipes": rows["shared"], "threads": rows["shared"]}
+    narrow = to_text({**result, "backends": wide}, width=70)
+    assert narrow.count("µs a step of the batch") == 2
+    assert narrow.count("serial") > text.count("serial")
+    assert max(map(len, narrow.split("Policy")[0].splitlines())) <= 70
     whole = next(line for line in table(rows, None).splitlines() if "whole step" in line)
     assert whole.split()[2:] == ["16,001", "100", "%", "8,081", "100", "%"]

@@ -138,39 +138,42 @@ def test_quantiles_are_right_within_a_bin() -> None:
     assert Distribution(np.zeros(BINS, np.int64)).quantile(0.5) == 0.0
 
 
-def played(envs: Any, steps: int) -> Any:
-    """Step some times after a reset; return the account, checked against a clock outside."""
+def played(envs: Any, rounds: int, steps: int) -> tuple[Any, dict[str, float]]:
+    """Play rounds of some steps; return the account of all, and the median share of each part in a round.
+
+    The median, because now and then another program takes a core for longer than a round.
+    """
     envs.reset(seed=0)
     before = envs.times
-    begun = time.perf_counter()
-    for _ in range(steps):
-        envs.step(np.zeros(envs.num_envs, np.int64))
-    outside = time.perf_counter() - begun
-    spent = envs.times - before
+    found = []
+    for _ in range(rounds):
+        earlier, begun = envs.times, time.perf_counter()
+        for _ in range(steps):
+            envs.step(np.zeros(envs.num_envs, np.int64))
+        outside = time.perf_counter() - begun
+        spent = envs.times - earlier
+        assert set(spent.parts) == set(PARTS)
+        assert sum(spent.parts.values()) == pytest.approx(spent.wall, rel=1e-9)
+        assert min(spent.parts.values()) >= -1e-9
+        assert spent.wall <= outside
+        found.append([spent.wall / outside, *(spent.parts[part] / spent.wall for part in PARTS)])
+    counted, *shares = np.median(found, axis=0).tolist()
+    assert counted > 0.8  # of what a clock outside says
+    total = envs.times - before
     envs.close()
-    assert set(spent.parts) == set(PARTS)
-    assert sum(spent.parts.values()) == pytest.approx(spent.wall, rel=1e-9)
-    assert min(spent.parts.values()) >= -1e-9
-    assert 0.8 * outside - 0.01 < spent.wall <= outside
-    return spent
-
-
-def shares(spent: Any) -> dict[str, float]:
-    return {part: seconds / spent.wall for part, seconds in spent.parts.items()}
+    return total, dict(zip(PARTS, shares, strict=True))
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_steps_resets_and_extras_are_told_apart(backend: str, mode: str) -> None:
-    """In 6 rounds: 5 steps of 4 ms and a reset of 20 ms, and every time an extra of 4 ms."""
+    """An episode: 5 steps of 4 ms and a reset of 20 ms, and every time an extra of 4 ms."""
     maker = partial(Sleeper, step=0.004, reset=0.020, extra=0.004, length=5)
     envs = garrison.vector.make(maker, 2, backend, workers=2, timing=True, extras=["hidden"], autoreset_mode=mode)
-    rounds = 6 if mode == "next_step" else 5
-    spent = played(envs, 2 * rounds)
-    assert spent.resets == 4
-    assert spent.steps.total == 20
+    spent, found = played(envs, rounds=5, steps=6 if mode == "next_step" else 5)
+    assert spent.resets == 2 * 5
+    assert spent.steps.total == 2 * 25
     assert spent.steps.quantile(0.5) > 0.0035
-    found = shares(spent)
     whole = 20 + 20 + 24
     assert found["compute"] == pytest.approx(20 / whole, abs=ERROR)
     assert found["reset"] == pytest.approx(20 / whole, abs=ERROR)
@@ -180,7 +183,7 @@ def test_steps_resets_and_extras_are_told_apart(backend: str, mode: str) -> None
 @pytest.mark.parametrize("backend", ["threads", *PROCESSES])
 def test_waiting_for_the_slowest_worker_is_told(backend: str) -> None:
     envs = garrison.vector.make(uneven(2, 1, slow=0.020, quick=0.002), backend=backend, workers=2, timing=True)
-    found = shares(played(envs, 12))
+    _, found = played(envs, rounds=7, steps=2)
     assert found["compute"] == pytest.approx(11 / 20, abs=ERROR)
     assert found["wait"] == pytest.approx(9 / 20, abs=ERROR)
 
@@ -190,16 +193,19 @@ def test_ready_first_does_not_wait_for_the_slowest() -> None:
         uneven(2, 2, slow=0.010, quick=0.002), backend="async", workers=2, batch_size=1, timing=True
     )
     envs.reset(seed=0)
-    before = envs.times
     envs.send(np.zeros(4, np.int64))
-    for _ in range(60):
-        ids = envs.recv()[-1]
-        envs.send(np.zeros(1, np.int64), ids)
-    spent = envs.times - before
+    shares = []
+    for _ in range(5):
+        before = envs.times
+        for _ in range(24):
+            ids = envs.recv()[-1]
+            envs.send(np.zeros(1, np.int64), ids)
+        spent = envs.times - before
+        assert sum(spent.parts.values()) == pytest.approx(spent.wall, rel=1e-9)
+        shares.append(spent.parts["compute"] / spent.wall)
+    assert np.median(shares) > 0.65  # 12 of 20 under the barrier
+    assert envs.times.steps.total >= 5 * 24 - 4
     envs.close()
-    assert sum(spent.parts.values()) == pytest.approx(spent.wall, rel=1e-9)
-    assert shares(spent)["compute"] > 0.6  # under the barrier it is 0.55 at most
-    assert spent.steps.total >= 58
 
 
 class SlowLuggage:
@@ -218,14 +224,14 @@ class Sender(Sleeper):
 @pytest.mark.parametrize("backend", PROCESSES)
 def test_pickling_between_processes_is_ipc(backend: str) -> None:
     maker = partial(Sender, step=0.008)
-    found = shares(played(garrison.vector.make(maker, 2, backend, workers=2, timing=True), 8))
+    _, found = played(garrison.vector.make(maker, 2, backend, workers=2, timing=True), rounds=7, steps=2)
     assert found["ipc"] == pytest.approx(0.5, abs=ERROR)
     assert found["compute"] == pytest.approx(0.5, abs=ERROR)
 
 
 def test_native_is_one_call() -> None:
     envs: Any = garrison.vector.make("garrison/CAGE2-v0", 8, "native", timing=True, extras={"access": 2})
-    spent = played(envs, 20)
+    spent, _ = played(envs, rounds=5, steps=4)
     assert spent.steps.total == 160
     assert spent.parts["compute"] > 0.0
     assert spent.parts["extras"] > 0.0
@@ -272,6 +278,7 @@ def test_workers_only_leaves_the_callers_own_steps_alone() -> None:
     for backend, is_timed in (("serial", False), ("threads", False), ("shared", True), ("auto", False)):
         envs: Any = garrison.vector.make(Sleeper, 2, backend, workers=2, timing="workers")
         assert hasattr(envs, "times") == is_timed, backend
+        assert bool(envs._block.times.size) == is_timed, backend
         envs.close()
     slow: Any = garrison.vector.make(partial(Sleeper, step=0.003), 4, "auto", workers=2, timing="workers")
     assert (slow.backend, hasattr(slow, "times")) == ("shared", True)

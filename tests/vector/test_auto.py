@@ -47,7 +47,7 @@ def test_it_says_what_it_chose_and_why(caplog: pytest.LogCaptureFixture) -> None
     with caplog.at_level(logging.INFO, "garrison.vector"):
         envs: Any = garrison.vector.make(Slow, 8, workers=4)
         assert (envs.backend, envs.workers) == ("shared", 4)
-        assert envs.choice.startswith("shared with 4 workers: a step takes 5")
+        assert envs.choice.startswith("shared with 4 workers: a step takes ")  # 5 ms, or more on a busy machine
         assert f"auto chose {envs.choice}" in caplog.text
         assert "pinned to one thread per worker" in caplog.text
         envs.close()

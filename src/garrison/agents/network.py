@@ -65,7 +65,9 @@ class NetworkAgent:
         if env["env"] != CAGE2:
             raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
 
-        settings = next(part for name, part in values["experiment"].items() if name not in ("env", "run"))
+        if "workflow" in values["experiment"]:
+            raise UserError(f"{name} follows workflows and must be shown an order: use garrison workflow evaluate.")
+        settings = next(part for part_name, part in values["experiment"].items() if part_name not in ("env", "run"))
         return cls(
             network_of(values["policy"], values["state"]["weights"]),
             name=name,

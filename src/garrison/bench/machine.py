@@ -37,6 +37,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def doubling(most: int) -> list[int]:
+    """Return 1, 2, 4, ... below `most`, and `most`."""
+    return [*(2**k for k in range(most.bit_length()) if 2**k < most), most]
+
+
 def versions() -> dict[str, str]:
     """Return the versions of the packages that matter, those that are installed."""
     found = {}

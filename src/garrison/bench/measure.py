@@ -1,80 +1,30 @@
 """How every published number is measured: pyperf's method, small.
 
-A configuration is a *workload* with its arguments. Each repeat runs it in a fresh process: set up (timed apart), warm
-up (thrown away), then work for a while; the child reports steps, wall time, CPU time and memory of its whole tree of
-processes. Repeat r of every configuration runs before repeat r+1 of any, so that a slow minute of the machine hits all
-of them and ratios stay honest. The result is a median with its spread, and a number whose spread exceeds 10 % is not
-a headline: `steady` is false and tables mark it.
-
-A workload is a context manager, named "module:function", that yields a `Work`:
-
-    @contextmanager
-    def random_steps(num_envs: int) -> Iterator[Work]:
-        envs = ...
-        def advance() -> int:
-            envs.step(...)
-            return num_envs
-        yield Work(advance)
-        envs.close()
+Each repeat of a configuration runs in a fresh process (`fresh`): set up (timed apart), warm up (thrown away), then work
+for a while; the child reports steps, wall time, CPU time and memory of its whole tree of processes. Repeat r of every
+configuration runs before repeat r+1 of any, so that a slow minute of the machine hits all of them and ratios stay
+honest. The result is a median with its spread, and a number whose spread exceeds 10 % is not a headline: `steady` is
+false and tables mark it.
 """
 
-import json
-import os
-import signal
+import shlex
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import garrison
 from garrison.bench import machine
+from garrison.bench.fresh import Configuration, Sample, Work, run_fresh
+from garrison.page import short
+from garrison.runs.atomic import write_json
+
+__all__ = ["STEADY", "Configuration", "Measurement", "Report", "Sample", "Work", "command_line", "measure", "short"]
 
 STEADY = 0.10
 """The widest spread (interquartile range over median) of a number that may stand alone."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a workload yields: `advance` does some work and returns its steps; `facts` is asked once at the end."""
-
-    advance: Callable[[], int]
-    facts: Callable[[], dict[str, float]] = dict
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One thing to measure; `arguments` are plain JSON values and are stored with the result."""
-
-    name: str
-    workload: str
-    """"module:function" of a context manager that yields `Work`."""
-    arguments: dict[str, Any] = field(default_factory=dict)
-    python: str = sys.executable
-    """Another interpreter, for a peer that cannot be installed beside Garrison."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What one fresh process reports."""
-
-    steps: int
-    wall_seconds: float
-    cpu_seconds: float
-    start_seconds: float
-    peak_mb: float
-    """Sum of the peak resident memory of the process and its children: pages that they share count more than once."""
-    share_mb: float
-    """Their proportional share at the end: shared pages count once."""
-    processes: int
-    facts: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -127,6 +77,8 @@ class Measurement:
             return "failed"
         if self.steady:
             return short(self.rate)
+        if len(self.samples) == 1:
+            return f"{short(self.rate)} (one repeat)"
         return f"{short(min(self.rates))}-{short(max(self.rates))} (unsteady)"
 
     def brief(self) -> str:
@@ -167,7 +119,7 @@ class Report:
         path.parent.mkdir(parents=True, exist_ok=True)
         records = [m.record() for m in self.measurements]
         facts = {"machine": self.machine, "method": self.method, **(extra or {}), "results": records}
-        path.write_text(json.dumps(facts, indent=1) + "\n")
+        write_json(path, facts)
 
     def print(self, title: str = "") -> None:
         """Print a table: one row per configuration."""
@@ -182,7 +134,11 @@ class Report:
             if m.error:
                 table.add_row(m.configuration.name, "failed", m.error.strip().splitlines()[-1][:60], "", "", "", "")
                 continue
-            numbers = (f"{m.spread:.0%}", f"{m.cores_used:.2f}", f"{m.median('start_seconds'):.2f}")
+            numbers = (
+                f"{m.spread:.0%}" if len(m.samples) > 1 else "",
+                f"{m.cores_used:.2f}",
+                f"{m.median('start_seconds'):.2f}",
+            )
             memory = (f"{m.median('peak_mb'):.0f}", f"{m.median('processes'):.0f}")
             table.add_row(m.configuration.name, m.headline(), *numbers, *memory)
         console = Console()
@@ -229,93 +185,16 @@ def measure(
         "interleaved": True,
         "fresh_process": True,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": _command(sys.argv[1:]),
+        "command": command_line(),
     }
     return Report(tuple(measurements), facts, method)
 
 
-def _command(arguments: list[str]) -> str:
-    """Return the command without the place of its results, which means nothing elsewhere."""
-    at = arguments.index("--out") if "--out" in arguments else len(arguments)
-    return " ".join(["garrison", *arguments[:at], *arguments[at + 2 :]])
-
-
-def run_fresh(configuration: Configuration, seconds: float, warm_up: float, timeout: float) -> Sample | str:
-    """Run one repeat in a fresh process; return its sample, or what went wrong."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        order = {"workload": configuration.workload, "arguments": configuration.arguments}
-        (folder / "order").write_text(json.dumps(order | {"seconds": seconds, "warm_up": warm_up}))
-        # Files, not pipes: a peer's worker that outlives its parent would hold a pipe open for ever.
-        with (folder / "complaint").open("w") as complaint:
-            child = subprocess.Popen(
-                [configuration.python, "-c", "from garrison.bench.measure import child; child()", name],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complaint,
-                env=os.environ | {"PYTHONPATH": _python_path()},
-                cwd=name,  # one peer leaves a link in the current folder when it is imported
-                start_new_session=True,  # so that stray workers can be ended with it
-            )
-            try:
-                child.wait(timeout)
-            except subprocess.TimeoutExpired:
-                complaint.write(f"no result within {timeout:g} s")
-            finally:
-                _end_group(child)
-        if (folder / "sample").exists():
-            return Sample(**json.loads((folder / "sample").read_text()))
-        return (folder / "complaint").read_text().strip() or f"the process ended with code {child.returncode}"
-
-
-def child() -> None:
-    """Run the workload described in the folder named by the first argument; the body of the fresh process."""
-    folder = Path(sys.argv[1])
-    order = json.loads((folder / "order").read_text())
-    module, _, function = order["workload"].partition(":")
-    begun = time.perf_counter()
-    with getattr(import_module(module), function)(**order["arguments"]) as work:
-        start_seconds = time.perf_counter() - begun
-        _work_for(order["warm_up"], work.advance)
-        processes = machine.tree(os.getpid())
-        cpu = machine.cpu_seconds(processes)
-        steps, wall = _work_for(order["seconds"], work.advance)
-        processes = machine.tree(os.getpid())
-        peak, share = machine.memory_mb(processes)
-        cpu = machine.cpu_seconds(processes) - cpu
-        sample = Sample(steps, wall, cpu, start_seconds, peak, share, len(processes), work.facts())
-        # Written before the workload closes: a peer that hangs in close() has been measured all the same.
-        (folder / "sample").write_text(json.dumps(asdict(sample)))
-
-
-def short(number: float) -> str:
-    """Write a rate with three digits: 1.23 M, 45.6 k, 789."""
-    for unit, size in (("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number:.3g}"
-
-
-def _python_path() -> str:
-    here = Path(garrison.__file__).parents[1]
-    given = [Path(p).absolute() for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    return os.pathsep.join(map(str, dict.fromkeys([here, *given])))
-
-
-def _work_for(seconds: float, advance: Callable[[], int]) -> tuple[int, float]:
-    steps = 0
-    begun = now = time.perf_counter()
-    while now - begun < seconds:
-        steps += advance()
-        now = time.perf_counter()
-    return steps, now - begun
-
-
-def _end_group(child: subprocess.Popen[bytes]) -> None:
-    # The session's group outlives its leader when workers do; its id cannot be reused while one of them lives.
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+def command_line() -> str:
+    """Return the command that runs, without the place of its results, which means nothing elsewhere."""
+    words = sys.argv[1:]
+    kept = [word for k, word in enumerate(words) if "--out" not in (word, *words[max(0, k - 1) : k])]
+    return shlex.join(["garrison", *(word for word in kept if not word.startswith("--out="))])
 
 
 class _Progress:

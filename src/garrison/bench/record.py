@@ -4,13 +4,18 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from garrison import leaderboard
 from garrison.bench import machine
+from garrison.bench.measure import command_line
+from garrison.bench.options import Common
+from garrison.bench.results import announce
 from garrison.runs import checkpoint
+from garrison.runs.atomic import write_json
 
 PRESETS = ("record", "record-head")
 # What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time.
@@ -24,7 +29,7 @@ ABLATIONS: dict[str, list[str]] = {
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """Train the record presets from scratch and follow their official total over time."""
 
     presets: tuple[str, ...] = PRESETS
@@ -35,8 +40,6 @@ class Options:
     """Steps between evaluations during training (100 episodes a cell)."""
     steps: int = 0
     """Steps of each run; 0 leaves the preset's own number."""
-    out: Path = Path("benchmarks")
-    """Folder for `record.json` and `record.png`."""
     ablate: bool = False
     """Instead train variants of each preset with parts taken away, and write `record-ablation.json`."""
     keep: Path | None = None
@@ -139,7 +142,13 @@ def main(arguments: list[str]) -> int:
     from garrison.runs.extras import require_matplotlib
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench record")
-    require_matplotlib()
+    if options.quick:
+        options = replace(options, presets=options.presets[:1], seeds=1, steps=200_000, every=200_000)
+    if options.out is not None:
+        require_matplotlib()
+        options.out.mkdir(parents=True, exist_ok=True)
+    name = "record-ablation" if options.ablate else "record"
+    method = {"command": command_line(), "date": datetime.now(UTC).isoformat(timespec="seconds")}
     variants = ABLATIONS if options.ablate else {"": []}
     runs: list[dict[str, Any]] = []
     facts = machine.facts()
@@ -151,18 +160,18 @@ def main(arguments: list[str]) -> int:
                     run = train(preset, seed, options, folder, flags)
                     runs.append(run | {"variant": variant, "passed": passed(run["curve"])})
                     total = run["evaluation"]
-                    name = f"{preset}, {variant}" if variant else preset
+                    what = f"{preset}, {variant}" if variant else preset
                     print(
-                        f"{name}, seed {seed}: {total['total']:.2f} ± {total['ci95']:.2f} after {run['seconds']:.0f} s"
+                        f"{what}, seed {seed}: {total['total']:.2f} ± {total['ci95']:.2f} after {run['seconds']:.0f} s"
                     )
+                    if options.out is not None:  # after every run: an interrupt costs only the one that it hits
+                        write_json(options.out / f"{name}.json", {"machine": facts, "method": method, "runs": runs})
             if options.ship is not None:
                 best = max((r for r in runs if r["preset"] == preset), key=lambda r: float(r["evaluation"]["total"]))
                 ship(folder / f"{preset}-{best['seed']}", best, options.ship / f"{preset}.garrison")
-    options.out.mkdir(parents=True, exist_ok=True)
-    file = options.out / ("record-ablation.json" if options.ablate else "record.json")
-    file.write_text(json.dumps({"machine": facts, "runs": runs}, indent=1) + "\n")
-    print(f"wrote {file}")
-    if not options.ablate:
-        draw(runs, options.out / "record.png")
-        print(f"wrote {options.out / 'record.png'}")
+    if options.out is not None:
+        announce(options.out, name)
+        if not options.ablate:
+            draw(runs, options.out / "record.png")
+            print(f"wrote {options.out / 'record.png'}")
     return 0

@@ -9,29 +9,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from garrison.bench.machine import cores
+from garrison.bench.machine import cores, doubling
 from garrison.bench.measure import Configuration, Report, Work, measure, short
+from garrison.bench.options import Common
+from garrison.bench.results import keep
 
 MIX = {"bline": 0.5, "meander": 0.5}
 LENGTH = 100
 _HERE = "garrison.bench.sim"
+_COLD = "cold_first_step_seconds"
 _ROUNDS = 64  # different batches of random actions, drawn before the clock starts
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """Measure the simulator: random actions, both attackers, episodes of 100 steps, automatic resets."""
 
-    quick: bool = False
-    """Fewer repeats and configurations, under a minute; not for publication."""
     repeats: int = 7
     """Fresh processes per configuration."""
-    out: Path | None = None
-    """Folder for `sim.json`."""
+    workflow: bool = False
+    """Compare batches with and without a workflow instead; the result is `sim-workflow.json`."""
 
 
 @contextmanager
@@ -144,11 +144,9 @@ def configurations(quick: bool) -> list[Configuration]:
     rows = [Configuration("garrison, one environment", f"{_HERE}:single")]
     for n in (1000,) if quick else (1, 20, 100, 1000, 10_000, 100_000):
         rows.append(Configuration(f"garrison, batch of {n}", f"{_HERE}:native", {"num_envs": n}))
-    for threads in range(2, cores() + 1):
+    for threads in doubling(cores())[1:]:
         arguments = {"num_envs": 10_000, "threads": threads}
         rows.append(Configuration(f"garrison, batch of 10000, {threads} threads", f"{_HERE}:native", arguments))
-        if threads >= 4:
-            break
     if quick and cores() > 1:
         rows.insert(2, Configuration("garrison, batch of 10000", f"{_HERE}:native", {"num_envs": 10_000}))
     if _is_installed("CybORG"):
@@ -178,12 +176,18 @@ def startup(repeats: int) -> dict[str, float]:
     """Return median seconds of `import garrison`, of the first step with a warm cache, and one cold compile."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GARRISON_CACHE_DIR": folder}
-        runs = [_start(environment) for _ in range(repeats + 1)]
-    return {
-        "import_seconds": float(np.median([run[0] for run in runs[1:]])),
-        "warm_first_step_seconds": float(np.median([run[1] for run in runs[1:]])),
-        "cold_first_step_seconds": runs[0][1],
-    }
+        cold = _start(environment)
+        return _warm([_start(environment) for _ in range(repeats)]) | {_COLD: cold[1]}
+
+
+def quick_startup() -> dict[str, float]:
+    """Return what `startup` does without the compile, from the user's own cache."""
+    return _warm([_start(dict(os.environ)) for _ in range(3)][1:])
+
+
+def _warm(runs: list[list[float]]) -> dict[str, float]:
+    imports, steps = (float(np.median(seconds)) for seconds in zip(*runs, strict=True))
+    return {"import_seconds": imports, "warm_first_step_seconds": steps}
 
 
 def _start(environment: dict[str, str]) -> list[float]:
@@ -209,10 +213,9 @@ def print_summary(report: Report, start: dict[str, float]) -> None:
     for m in report.measurements:
         if not m.configuration.name.startswith("garrison") and m.rate:
             print(f"{m.configuration.name}: our batch of 1000 is {short(batch.rate / m.rate)} times as fast")
-    print(
-        f"import garrison {start['import_seconds']:.2f} s; first step {start['warm_first_step_seconds']:.2f} s with a "
-        f"warm cache, {start['cold_first_step_seconds']:.1f} s with the one-time compile"
-    )
+    compile_once = f", {start[_COLD]:.1f} s with the one-time compile" if _COLD in start else ""
+    warm = f"first step {start['warm_first_step_seconds']:.2f} s with a warm cache"
+    print(f"import garrison {start['import_seconds']:.2f} s; {warm}{compile_once}")
 
 
 def main(arguments: list[str]) -> int:
@@ -220,13 +223,15 @@ def main(arguments: list[str]) -> int:
     import tyro
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench sim")
-    repeats = min(options.repeats, 3) if options.quick else options.repeats
-    start = startup(1 if options.quick else 5)
-    report = measure(configurations(options.quick), repeats=repeats, seconds=0.5 if options.quick else 1.0)
+    if options.workflow:
+        from garrison.bench import alignment
+
+        alignment.run(options.quick, options.out)
+        return 0
+    start = quick_startup() if options.quick else startup(5)
+    repeats, seconds = (2, 0.2) if options.quick else (options.repeats, 1.0)
+    report = measure(configurations(options.quick), repeats=repeats, seconds=seconds, warm_up=0.3 * seconds)
     report.print("simulator: random actions, B_line and Meander, episodes of 100 steps")
     print_summary(report, start)
-    if options.out is not None:
-        extra: dict[str, Any] = {"startup": start}
-        report.save(options.out / "sim.json", extra)
-        print(f"wrote {options.out / 'sim.json'}")
+    keep(report, options.out, "sim", {"startup": start})
     return 0

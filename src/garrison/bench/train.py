@@ -1,64 +1,47 @@
 """`garrison bench train`: steps a second with acting, stepping and learning, beside every installed peer."""
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from garrison.bench.machine import cores
 from garrison.bench.measure import Configuration, Report, Work, measure, short
+from garrison.bench.options import Common
+from garrison.bench.paced import paced
+from garrison.bench.results import keep
 from garrison.bench.synthetic import Synthetic, rounds_per_second
 
 _HERE, _PEERS = "garrison.bench.train", "garrison.bench.train_peers"
 EPOCHS = 4
 LARGE = {"num_envs": 1024, "rollout": 100, "minibatches": 8, "epochs": EPOCHS}  # what our presets do
 SMALL = {"num_envs": 64, "rollout": 64, "minibatches": 8, "epochs": EPOCHS}  # what peers do by default
+CAGE2: dict[str, Any] = {"red": "bline", "length": 100}
 STEP_SECONDS = 0.001  # of the Python environment, on a quiet core
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Common):
     """Measure training on native CAGE-2 (four epochs), and on Python environments of about 1 ms a step."""
 
-    quick: bool = False
-    """Three repeats and fewer rows; not for publication."""
     repeats: int = 7
     """Fresh processes per configuration."""
     seconds: float = 3.0
     """How long each process is measured."""
-    out: Path | None = None
-    """Folder for `train.json`."""
+    part: Literal["all", "ppo", "async"] = "all"
+    """What to measure: PPO beside its peers, learners without a barrier beside theirs, or both."""
+    rllib_python: str = ""
+    """An interpreter that has RLlib, which cannot be installed beside us: adds its IMPALA."""
+    sample_factory_python: str = ""
+    """An interpreter that has Sample Factory, which cannot be installed beside us: adds its APPO."""
 
 
 def native_envs(num_envs: int) -> Any:
     """Return the native batch that every trainer is measured on."""
     from garrison.cage2 import VectorEnv
 
-    return VectorEnv(num_envs, red="bline", length=100, autoreset_mode="SameStep")
-
-
-class _Paced:
-    """A run log that lets training go on by one update at a time."""
-
-    stop = False
-
-    def __init__(self) -> None:
-        self.go: SimpleQueue[None] = SimpleQueue()
-        self.done: SimpleQueue[tuple[int, dict[str, float]] | BaseException] = SimpleQueue()
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        self.done.put((step, metrics))
-        self.go.get()
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
+    return VectorEnv(num_envs, **CAGE2, autoreset_mode="SameStep")
 
 
 @contextmanager
@@ -68,9 +51,11 @@ def garrison(
     compute: str = "auto",
     trunk: str = "separate",
     backend: str = "native",
+    workers: int | None = None,
+    env: str | None = None,
     rounds: int = 0,
 ) -> Iterator[Work]:
-    """Our PPO, an update at a time; `backend` other than native steps a Python environment of `rounds` of work."""
+    """Our PPO, an update at a time; other backends than native step Python environments: `env`, or `rounds` of work."""
     from garrison.learn import PolicyConfig, PPOConfig, train
     from garrison.learn.timing import STAGES
 
@@ -87,37 +72,20 @@ def garrison(
     else:
         from garrison import vector
 
-        envs = vector.make(Synthetic, job["num_envs"], backend, autoreset_mode="same_step", workers=4, rounds=rounds)
-    paced = _Paced()
+        target, options = (env, CAGE2) if env else (Synthetic, {"rounds": rounds})
+        num_envs = job["num_envs"]
+        envs = vector.make(target, num_envs, backend, autoreset_mode="same_step", workers=workers, **options)
     times = dict.fromkeys(STAGES, 0.0)
-    steps = 0
 
-    def body() -> None:
-        try:
-            train(config, envs, paced)
-        except BaseException as error:  # handed to the measuring thread, which raises it
-            paced.done.put(error)
-
-    thread = Thread(target=body, daemon=True)
-
-    def advance() -> int:
-        nonlocal steps
-        if thread.ident is None:
-            thread.start()
-        else:
-            paced.go.put(None)
-        outcome = paced.done.get()
-        if isinstance(outcome, BaseException):
-            raise outcome
-        before, (steps, metrics) = steps, outcome
+    def see(metrics: dict[str, float]) -> None:
         for stage in STAGES:
             times[stage] += metrics[f"time/{stage}"]
-        return steps - before
 
-    yield Work(advance, lambda: {stage: seconds / sum(times.values()) for stage, seconds in times.items()})
-    paced.stop = True
-    paced.go.put(None)
-    thread.join()
+    def shares() -> dict[str, float]:
+        return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}
+
+    with paced(lambda run: train(config, envs, run), see, shares) as work:
+        yield work
     envs.close()
 
 
@@ -137,9 +105,14 @@ def products(hidden: int, trunk: str = "separate") -> Iterator[Work]:
 
 
 def configurations(quick: bool) -> list[Configuration]:
-    """Return what is measured: ours, the bound, and the peers that can be imported."""
+    """Return what is measured, group by group."""
+    return [row for group in GROUPS for row in group(quick)]
+
+
+def native(quick: bool) -> list[Configuration]:
+    """Return our trainer, what bounds it and the importable peers, on the native batch."""
     rows = []
-    for hidden in (64,) if quick else (64, 256):
+    for hidden in () if quick else (64, 256):
         size = f"{hidden}x{hidden}"
         large = {"job": LARGE, "hidden": hidden}
         rows.append(Configuration(f"garrison {size}", f"{_HERE}:garrison", large))
@@ -158,17 +131,26 @@ def configurations(quick: bool) -> list[Configuration]:
     small = {"job": SMALL, "hidden": 64}
     rows.append(Configuration("garrison 64x64, minibatches of 512", f"{_HERE}:garrison", small))
     rows.append(Configuration("CleanRL-style 64x64, minibatches of 512", f"{_PEERS}:cleanrl_style", small))
-    if _is_installed("stable_baselines3"):
+    if _is_installed("stable_baselines3") and not quick:
         rows.append(Configuration("Stable-Baselines3 64x64, minibatches of 512", f"{_PEERS}:sb3", small))
-    rounds = int(STEP_SECONDS * rounds_per_second())
-    python = {
-        "rounds": rounds,
-        "job": {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS},
-        "hidden": 64,
-    }
-    rows.append(Configuration("Python, 32 in sequence", f"{_HERE}:garrison", python | {"backend": "serial"}))
-    rows.append(Configuration("Python, 4 workers x 8", f"{_HERE}:garrison", python | {"backend": "shared"}))
     return rows
+
+
+def parallel(quick: bool) -> list[Configuration]:
+    """Return PPO on 32 Python environments of 1 ms, in sequence and in 4 workers; a quick look has them in `users`."""
+    if quick:
+        return []
+    job = {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS}
+    python = {"rounds": int(STEP_SECONDS * rounds_per_second()), "job": job, "hidden": 64}
+    workers = {"backend": "shared", "workers": 4}
+    return [
+        Configuration("Python, 32 in sequence", f"{_HERE}:garrison", python | {"backend": "serial"}),
+        Configuration("Python, 4 workers x 8", f"{_HERE}:garrison", python | workers),
+    ]
+
+
+GROUPS: list[Callable[[bool], list[Configuration]]] = [native, parallel]
+"""What gives the rows; to measure more, add a function of `quick` here."""
 
 
 def main(arguments: list[str]) -> int:
@@ -176,14 +158,20 @@ def main(arguments: list[str]) -> int:
     import tyro
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench train", description=Options.__doc__)
-    repeats = 3 if options.quick else options.repeats
-    report = measure(configurations(options.quick), repeats=repeats, seconds=options.seconds, warm_up=1.0)
+    repeats, seconds, warm_up = (1, 0.5, 0.3) if options.quick else (options.repeats, options.seconds, 1.0)
+    if options.part == "async" or (options.part == "all" and not options.quick):  # a quick look is at PPO alone
+        from garrison.bench import train_async
+
+        peers = {"rllib": options.rllib_python, "sample_factory": options.sample_factory_python}
+        train_async.run(options.quick, repeats, seconds, options.out, peers)
+    if options.part == "async":
+        return 0
+    report = measure(configurations(options.quick), repeats=repeats, seconds=seconds, warm_up=warm_up)
     report.print("training: environment steps a second, acting, stepping and learning, four epochs")
     ratios = _ratios(report)
     for what, ratio in ratios.items():
         print(f"{what}: {ratio:.2f}")
-    if options.out:
-        report.save(options.out / "train.json", {"options": asdict(options) | {"out": None}, "ratios": ratios})
+    keep(report, options.out, "train", {"ratios": ratios})
     return 0
 
 

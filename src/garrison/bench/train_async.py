@@ -6,17 +6,18 @@ environments of about 1 ms with log-normal step times, how close to the ideal (a
 side, which never wait for anybody) do IMPALA, A3C and PPO over a barrier come?
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from queue import SimpleQueue
-from threading import Thread
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from garrison.bench.machine import cores
-from garrison.bench.measure import Configuration, Report, Work
+from garrison.bench.measure import Configuration, Report, Work, measure
+from garrison.bench.paced import Pace, paced
+from garrison.bench.results import keep
 from garrison.bench.synthetic import Synthetic, rounds_per_second
 from garrison.bench.train import native_envs
 
@@ -64,7 +65,7 @@ def impala(
         policy=PolicyConfig(hidden=(hidden, hidden)),
     )
     names = ("charts/policy_lag", "charts/publish_share", "charts/waiting_for_data", "actors/wait")
-    with _paced(lambda run: train(config, _envs(rounds), envs, run), names) as work:
+    with _last_of(lambda run: train(config, _envs(rounds), envs, run), names) as work:
         yield work
 
 
@@ -77,7 +78,7 @@ def a3c(actors: int, envs: int, rollout: int, hidden: int = 64, rounds: int = 0)
 
     policy = PolicyConfig(hidden=(hidden, hidden))
     config = A3CConfig(steps=10**12, actors=actors, rollout=rollout, policy=policy)
-    with _paced(lambda run: train(config, _envs(rounds), envs, run), ("charts/policy_lag",)) as work:
+    with _last_of(lambda run: train(config, _envs(rounds), envs, run), ("charts/policy_lag",)) as work:
         yield work
 
 
@@ -97,7 +98,7 @@ def ppo(
     policy = PolicyConfig(hidden=(hidden, hidden))
     config = PPOConfig(steps=10**12, rollout=rollout, minibatches=minibatches, epochs=epochs, policy=policy)
     made = uneven_envs(envs, rounds, "shared", workers) if rounds else native_envs(envs)
-    with _paced(lambda run: train(config, made, run), ()) as work:
+    with _last_of(lambda run: train(config, made, run), ()) as work:
         yield work
     made.close()
 
@@ -128,7 +129,7 @@ def rllib_impala(runners: int, envs: int, rollout: int, hidden: int = 64, rounds
         .learners(num_learners=0)
         .training(train_batch_size_per_learner=envs * rollout, lr=1e-3)
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[hidden, hidden], fcnet_activation="tanh"))
-        .reporting(min_time_s_per_iteration=0)
+        .reporting(min_time_s_per_iteration=0.5)
     )
     algorithm = config.build_algo()
     steps = 0
@@ -144,8 +145,8 @@ def rllib_impala(runners: int, envs: int, rollout: int, hidden: int = 64, rounds
     ray.shutdown()
 
 
-def configurations(quick: bool, rllib_python: str = "") -> list[Configuration]:
-    """Return what is measured; RLlib's rows only if an interpreter that has it is named."""
+def configurations(quick: bool, peers: Mapping[str, str]) -> list[Configuration]:
+    """Return what is measured; `peers` names an interpreter for each peer that there is one for."""
 
     def row(name: str, workload: str, python: str = "", **arguments: Any) -> Configuration:
         place = workload if ":" in workload else f"{_HERE}:{workload}"
@@ -169,11 +170,25 @@ def configurations(quick: bool, rllib_python: str = "") -> list[Configuration]:
     rows.append(row("uneven: IMPALA", "impala", actors=count, envs=ENVS, rollout=ROLLOUT, **work))
     rows.append(row("uneven: A3C", "a3c", actors=count, envs=ENVS, rollout=ROLLOUT, **work))
     rows.append(row("uneven: PPO over a barrier", "ppo", workers=count, envs=ENVS * count, rollout=ROLLOUT, **work))
-    if rllib_python:
+    if rllib_python := peers.get("rllib"):
         rllib: dict[str, Any] = {"python": rllib_python, "runners": actors, "envs": ENVS, "rollout": ROLLOUT}
         rows.append(row("native, 1 epoch: RLlib IMPALA", "rllib_impala", **rllib))
         rows.append(row("uneven: RLlib IMPALA", "rllib_impala", **rllib | {"runners": count}, **work))
+    if sample_factory_python := peers.get("sample_factory"):
+        appo: dict[str, Any] = {"python": sample_factory_python, "num_envs": ENVS * count, "rollout": ROLLOUT}
+        place = "garrison.bench.train_sample_factory:appo"
+        rows.append(row("uneven: Sample Factory APPO", place, **appo, workers=count, minibatches=1, **work))
     return rows
+
+
+def run(quick: bool, repeats: int, seconds: float, out: Path | None, peers: Mapping[str, str]) -> None:
+    """Measure, print the table and the shares of the ideal, and write `train-async.json`."""
+    report = measure(configurations(quick, peers), repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 2.0)
+    report.print("learners without a barrier: environment steps a second, acting, stepping and learning")
+    shares = efficiencies(report)
+    for what, share in shares.items():
+        print(f"{what}: {share:.0%}")
+    keep(report, out, "train-async", {"shares": shares})
 
 
 def efficiencies(report: Report) -> dict[str, float]:
@@ -188,54 +203,9 @@ def _envs(rounds: int) -> Callable[[int], Any]:
     return partial(uneven_envs, rounds=rounds) if rounds else native_envs
 
 
-class _Paced:
-    """A run log that lets training go on from one log to the next."""
-
-    stop = False
-
-    def __init__(self) -> None:
-        self.go: SimpleQueue[None] = SimpleQueue()
-        self.done: SimpleQueue[tuple[int, dict[str, float]] | BaseException] = SimpleQueue()
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        self.done.put((step, metrics))
-        self.go.get()
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
-
-
 @contextmanager
-def _paced(train: Callable[[_Paced], object], names: tuple[str, ...]) -> Iterator[Work]:
-    """Run `train` in a thread, from log to log; the facts are the last metrics of these names."""
-    run = _Paced()
-    steps = 0
+def _last_of(train: Callable[[Pace], object], names: tuple[str, ...]) -> Iterator[Work]:
+    """Yield the work of `train`; its facts are the last metrics of these names."""
     last: dict[str, float] = {}
-
-    def body() -> None:
-        try:
-            train(run)
-        except BaseException as error:  # handed to the measuring thread, which raises it
-            run.done.put(error)
-
-    thread = Thread(target=body, daemon=True)
-
-    def advance() -> int:
-        nonlocal steps, last
-        if thread.ident is None:
-            thread.start()
-        else:
-            run.go.put(None)
-        outcome = run.done.get()
-        if isinstance(outcome, BaseException):
-            raise outcome
-        before, (steps, last) = steps, outcome
-        return steps - before
-
-    yield Work(advance, lambda: {name: last[name] for name in names})
-    run.stop = True
-    run.go.put(None)
-    thread.join()
+    with paced(train, last.update, lambda: {name: last[name] for name in names}) as work:
+        yield work

@@ -16,7 +16,7 @@ ENV = "garrison_synthetic"
 
 @contextmanager
 def appo(
-    num_envs: int, rollout: int, workers: int, minibatches: int, hidden: int, rounds: int = 0, uneven: bool = False
+    num_envs: int, rollout: int, workers: int, minibatches: int, rounds: int, hidden: int = 64, uneven: bool = True
 ) -> Iterator[Work]:
     """Asynchronous PPO as its users start it: `workers` processes with `num_envs` in all, one learner."""
     context = multiprocessing.get_context("spawn")

@@ -1,14 +1,12 @@
 """`garrison bench vector`: our backends and every installed peer on the same environments, in the same run.
 
-Two parts. *synthetic*: an environment with CAGE-2's shapes and a known cost of a step, constant or uneven. *cage2*: the
-users' own experiment, CAGE-2 sequentially, in one process, through pipes, shared memory, ready-first and compiled; and
-the same on the original CybORG where that can be imported.
+An environment with CAGE-2's shapes and a known cost of a step, constant or uneven. Two parts: *synthetic*, every
+backend at every cost and number of environments; *scaling*, our worker backends by number of workers.
 """
 
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import tyro
@@ -17,6 +15,8 @@ from rich.table import Table
 
 from garrison.bench import machine
 from garrison.bench.measure import Configuration, Measurement, Report, measure, short
+from garrison.bench.options import Common
+from garrison.bench.results import keep
 from garrison.bench.synthetic import rounds_per_second
 from garrison.errors import choose
 
@@ -30,21 +30,18 @@ COSTS: dict[str, tuple[float, bool]] = {
     "3 ms uneven": (3e-3, True),
 }
 OURS = ("serial", "pipes", "shared", "async", "auto")
+SCALED_ENVS = 32
 NOT_BACKENDS = ("plain loop", "limit")
 
 
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class Options(Common):
     """Measure vector backends beside every installed peer."""
 
-    quick: bool = False
-    """20 environments, two costs, short repeats: about a minute, good for a look and not for publishing."""
-    out: Path | None = None
-    """Folder for the JSON files vector-synthetic.json and vector-cage2.json."""
-    part: Literal["all", "synthetic", "cage2"] = "all"
+    part: Literal["all", "synthetic", "scaling"] = "all"
     """Which part to run."""
     envs: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (20, 100, 200)
-    """Numbers of environments of the synthetic part; cage2 also runs one."""
+    """Numbers of environments of the synthetic part."""
     costs: Annotated[tuple[str, ...], tyro.conf.arg(metavar="COST ...")] = tuple(COSTS)
     """Costs of a synthetic step, by name."""
     repeats: int = 7
@@ -59,16 +56,15 @@ def main(arguments: list[str]) -> int:
     for cost in options.costs:
         choose("cost", cost, list(COSTS))
     if options.quick:
-        options.envs, options.repeats, options.seconds = (20,), 3, 0.15
-        options.costs = ("free", "500 µs uneven")
+        options = replace(options, envs=(20,), costs=("500 µs",), repeats=2, seconds=0.15)
     if options.part in ("all", "synthetic"):
         report = synthetic(options)
-        _save(report, options.out, "vector-synthetic.json")
+        keep(report, options.out, "vector-synthetic")
         print_synthetic(report, options.envs, options.costs)
-    if options.part in ("all", "cage2"):
-        report = cage2(options)
-        _save(report, options.out, "vector-cage2.json")
-        print_cage2(report)
+    if options.part in ("all", "scaling"):
+        report = scaling(options)
+        keep(report, options.out, "vector-scaling")
+        report.print(f"{SCALED_ENVS} environments of 500 µs a step on {machine.cores()} cores, by number of workers")
     return 0
 
 
@@ -80,13 +76,28 @@ def synthetic(options: Options) -> Report:
         seconds, uneven = COSTS[cost]
         env: dict[str, Any] = {"rounds": int(seconds * rate), "uneven": uneven}
         for num_envs in options.envs:
-            for name, workload, arguments in contestants():
+            for name, workload, arguments in contestants(options.quick):
                 given = {"env": "synthetic", "options": env, "num_envs": num_envs, **arguments}
                 configurations.append(Configuration(_key(name, num_envs, cost), f"{HERE}:{workload}", given))
     return measure(configurations, repeats=options.repeats, seconds=options.seconds, warm_up=options.seconds / 3)
 
 
-def contestants() -> list[tuple[str, str, dict[str, Any]]]:
+def scaling(options: Options) -> Report:
+    """Measure worker backends with 1, 2, 4, ... workers up to twice the cores, beside loops that never wait."""
+    rounds = int(COSTS["500 µs"][0] * rounds_per_second())
+    given: dict[str, Any] = {"env": "synthetic", "options": {"rounds": rounds}, "num_envs": SCALED_ENVS}
+    rows = [Configuration(_key("plain loop", 1, "workers"), f"{HERE}:plain", given)]
+    for workers in machine.doubling(2 * machine.cores()):
+        some = given | {"workers": workers}
+        if not options.quick:
+            rows.append(Configuration(_key("limit", workers, "workers"), f"{HERE}:limit", some))
+        for backend in ("shared",) if options.quick else ("pipes", "shared", "async"):
+            name = _key(f"garrison {backend}", workers, "workers")
+            rows.append(Configuration(name, f"{HERE}:ours", some | {"backend": backend}))
+    return measure(rows, repeats=options.repeats, seconds=options.seconds, warm_up=options.seconds / 3)
+
+
+def contestants(quick: bool = False) -> list[tuple[str, str, dict[str, Any]]]:
     """Return (name, workload, arguments) of the bare loop, the limit, our backends and the installed peers."""
     cores = machine.cores()
     found: list[tuple[str, str, dict[str, Any]]] = [("plain loop", "plain", {}), ("limit", "limit", {"workers": cores})]
@@ -96,33 +107,14 @@ def contestants() -> list[tuple[str, str, dict[str, Any]]]:
         ("Gymnasium Async, shared memory", "gymnasium_peer", {"kind": "shared"}),
         ("Gymnasium Async, pipes", "gymnasium_peer", {"kind": "pipes"}),
     ]
+    if quick:  # the others take seconds to import
+        return found
     if importlib.util.find_spec("stable_baselines3"):
         found += [("SB3 Dummy", "sb3_peer", {"kind": "dummy"}), ("SB3 Subproc", "sb3_peer", {"kind": "subproc"})]
     if importlib.util.find_spec("pufferlib"):
         kinds = {"serial": "Serial", "workers": "Multiprocessing", "half": "half batch", "relaxed": "half, relaxed"}
         found += [(f"PufferLib {n}", "puffer_peer", {"kind": kind, "workers": cores}) for kind, n in kinds.items()]
     return found
-
-
-def cage2(options: Options) -> Report:
-    """Measure CAGE-2 (and CybORG, if importable) in every way the users tried, and natively."""
-    ways: list[tuple[str, str, dict[str, Any]]] = [
-        ("sequential", "plain", {}),
-        ("pipes", "ours", {"backend": "pipes"}),
-        ("shared memory", "ours", {"backend": "shared"}),
-        ("in-process batch", "ours", {"backend": "serial"}),
-        ("async", "ours", {"backend": "async"}),
-        ("native", "ours", {"backend": "native"}),
-    ]
-    configurations = []
-    for env in ("garrison/CAGE2-v0", *(["garrison/CybORG-v0"] if importlib.util.find_spec("CybORG") else [])):
-        for num_envs in (20,) if options.quick else sorted({1, *options.envs}):
-            for name, workload, arguments in ways:
-                if name == "native" and "CybORG" in env:
-                    continue
-                given = {"env": env, "options": {"red": "meander", "length": 100}, "num_envs": num_envs, **arguments}
-                configurations.append(Configuration(_key(name, num_envs, env), f"{HERE}:{workload}", given))
-    return measure(configurations, repeats=options.repeats, seconds=options.seconds, warm_up=options.seconds / 3)
 
 
 def print_synthetic(report: Report, sizes: Sequence[int], costs: Sequence[str]) -> None:
@@ -174,26 +166,6 @@ def _winners(report: Report, sizes: Sequence[int], costs: Sequence[str]) -> Tabl
     return table
 
 
-def print_cage2(report: Report) -> None:
-    """Print steps/s of every way and number of environments, with efficiency against sequential."""
-    cores = machine.cores()
-    for env in dict.fromkeys(_place(m)[1] for m in report.measurements):
-        sizes = sorted({_place(m)[0] for m in report.measurements if _place(m)[1] == env})
-        title = f"{env}: steps/s (times sequential; {cores} cores; ~: unsteady)"
-        table = Table(title=title, title_justify="left")
-        table.add_column("way")
-        for num_envs in sizes:
-            table.add_column(f"{num_envs} envs", justify="right")
-        for name in dict.fromkeys(_name(m) for m in report.measurements if _place(m)[1] == env):
-            cells = []
-            for num_envs in sizes:
-                m, base = (report[_key(n, num_envs, env)] for n in (name, "sequential"))
-                times = f" ({m.rate / base.rate:.3g}x)" if m.samples and base.samples else ""
-                cells.append(m.brief() + times)
-            table.add_row(name, *cells)
-        _console().print(table)
-
-
 def _console() -> Console:
     # Wide tables wrap into noise in a log file, which has no width of its own.
     console = Console()
@@ -215,9 +187,3 @@ def _name(m: Measurement) -> str:
 def _place(m: Measurement) -> tuple[int, str]:
     _, num_envs, what = m.configuration.name.split(" | ")
     return int(num_envs), what
-
-
-def _save(report: Report, out: Path | None, name: str) -> None:
-    if out is not None:
-        report.save(out / name)
-        print(f"wrote {out / name}")

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from garrison.cage2.truth import Truth
 from garrison.cage2.vector_env import VectorEnv
+from garrison.cage2.workflow import Compliance, Workflow
 from garrison.errors import UserError
 
 
 class Env(gymnasium.Env[NDArray[np.int8], Any]):
     """CAGE Challenge 2 for Blue: 52 bits in, one of 145 actions out.
 
-    `red`, `rules`, `length`, `encoder`, `scenario`, `observation` and `actions` are those of `VectorEnv`; the arrays
-    that `reset` and `step` return belong to the caller. An episode is truncated at its length and never terminates.
+    `red`, `rules`, `length`, `encoder`, `scenario`, `observation`, `actions` and `workflow` are those of `VectorEnv`;
+    the arrays that `reset` and `step` return belong to the caller. An episode is truncated at its length and
+    never terminates.
 
     >>> import gymnasium
     >>> env = gymnasium.make("garrison/CAGE2-v0", red="meander", length=30)
@@ -39,6 +41,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
         scenario: str | Path | None = None,
         observation: str = "bits",
         actions: str = "all",
+        workflow: Workflow | None = None,
         render_mode: str | None = None,
     ) -> None:
         self._batch = VectorEnv(
@@ -50,6 +53,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
             scenario=scenario,
             observation=observation,
             actions=actions,
+            workflow=workflow,
             autoreset_mode=AutoresetMode.DISABLED,
             render_mode=render_mode,
         )
@@ -66,6 +70,11 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
     def truth(self) -> Truth:
         """The true state as read-only views, each with a first axis of one."""
         return self._batch.truth
+
+    @property
+    def workflow(self) -> Compliance | None:
+        """How the workflow is followed, each view with a first axis of one; None without a workflow."""
+        return self._batch.workflow
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -84,15 +93,21 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
                 raise UserError(f"an action's parts must be whole numbers; got {action!r}.") from error
         else:
             batched = np.asarray(action)[None]
-        obs, rewards, _, truncations, _ = self._batch.step(batched)
+        obs, rewards, _, truncations, infos = self._batch.step(batched)
         truncated = bool(truncations[0])
-        info = {"episode": {"r": self.total, "l": int(self.truth.t[0])}} if truncated else {}
+        info: dict[str, Any] = {}
+        if truncated:
+            info["episode"] = {"r": self.total, "l": int(self.truth.t[0])}
+            if "workflow" in infos:
+                numbers = infos["workflow"].items()
+                info["workflow"] = {name: value[0].item() for name, value in numbers if not name.startswith("_")}
         return obs[0].copy(), float(rewards[0]), False, truncated, info
 
     @property
     def total(self) -> float:
         """The sum of this episode's rewards so far."""
-        return float(self._batch.get_state()["total"][0])
+        total = float(self._batch.get_state()["total"][0])
+        return total if self.workflow is None else total + float(self.workflow.alignment_returns[0])
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return False for each action that Blue can know to have no effect. The name is sb3-contrib's."""

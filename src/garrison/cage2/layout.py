@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from garrison.cage2.names import NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_SUBNETS
+from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_SUBNETS
 
 Record: TypeAlias = Any  # an element of an array of the dtypes below; Numba and NumPy both give attribute access
 
@@ -26,6 +26,7 @@ SERVICE_TERM = NUM_HOSTS
 ACTION_TERM = NUM_HOSTS + 1
 NUM_TERMS = NUM_HOSTS + 2
 
+NUM_UNITS = 5  # types of hosts that a workflow puts in order (workflow.py)
 MAX_LENGTH = 2**15 - 1  # a step adds at most one session, decoy or report, so no count below can overflow
 
 
@@ -53,6 +54,23 @@ _MEMORY: list[tuple[Any, ...]] = [
 
 MEMORY = _without_gaps(_MEMORY)
 
+_LEDGER: list[tuple[Any, ...]] = [
+    # --- how a workflow is followed: kept only where there is one (compliance.py)
+    ("order", "i1", NUM_UNITS),  # unit types, the most urgent first
+    ("next_order", "i1", NUM_UNITS),  # the order from the next reset on
+    ("env_reward", "f8"),  # the two parts of the last step's reward
+    ("alignment", "f8"),
+    ("fixes", "i4"),  # in this episode
+    ("compliant", "i4"),  # of these
+    ("fixed", "i2"),  # mask of all hosts of the unit types that were the target of a fix
+    ("rate", "f8"),  # compliant / fixes
+    ("alignment_total", "f8"),  # alignment reward so far
+    ("last_fixes", "i4"),  # and of the episode that ended last
+    ("last_compliant", "i4"),
+    ("last_rate", "f8"),
+    ("last_alignment_total", "f8"),
+]
+
 STATE = _without_gaps(
     [
         # --- the episode
@@ -68,6 +86,7 @@ STATE = _without_gaps(
         # --- Red's sessions, per host
         ("access", "i1", NUM_HOSTS),  # Access of the best session
         ("access_oldest", "i1", NUM_HOSTS),  # Access of the oldest session: all that CybORG's true table shows
+        ("held", "i2"),  # mask of the hosts with a session
         ("sessions", "i2", NUM_HOSTS),  # number of sessions
         ("removable", "i2", NUM_HOSTS),  # of these: user level and reported
         ("hidden", "i2", NUM_HOSTS),  # of these: user level and never reported
@@ -120,6 +139,7 @@ STATE = _without_gaps(
         ("activity", "i1"),  # Activity on the host below, in this step
         ("active_host", "i1"),  # -1: none
         *_MEMORY,
+        *_LEDGER,
     ]
 )
 
@@ -158,6 +178,15 @@ SCENARIO = _without_gaps(
         ("decoy_hides", "i1"),  # the encoder shows no activity where a decoy was placed (quirk Q7)
         # --- who plays Red
         ("red_odds", "f8", 3),  # cumulative odds of the scripted attackers, drawn at each reset
+        # --- the workflow
+        ("has_workflow", "i1"),
+        ("by_history", "i1"),  # fixes are judged by the fixes before, not by the true state
+        ("inside", "i2"),  # mask of the hosts that count as compromised when Red holds them
+        ("fix_unit", "i1", NUM_ACTIONS),  # unit type that an action fixes, -1: it is no fix
+        ("alignment_weight", "f8"),
+        ("step_bonus", "f8"),  # these are times the weight
+        ("step_penalty", "f8"),
+        ("no_fix_penalty", "f8"),
     ]
 )
 

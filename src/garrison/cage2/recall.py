@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.defend import allow
-from garrison.cage2.memory import forget, remember, write_memory
+from garrison.cage2.memory import NUM_REMEMBERED, forget, remember, write_memory
 from garrison.cage2.observe import NUM_BITS
 from garrison.jit import kernel
 
@@ -36,7 +36,7 @@ def recall_batch(
             remember(memories[i], sc, actions[i], bits[i])
         for b in range(NUM_BITS):
             rows[i, b] = bits[i, b]
-        if rows.shape[1] > NUM_BITS:
+        if rows.shape[1] >= NUM_REMEMBERED:
             write_memory(memories[i], rows[i])
 
 

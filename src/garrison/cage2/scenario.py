@@ -79,6 +79,7 @@ def _record(facts: Mapping[str, Any], rules: str, encoder: str) -> NDArray[np.vo
     sc["ports_accumulate"] = bool(chosen["ports_accumulate"])
     for exploit in chosen["restore_patches"]:
         sc["restore_patches"][_index("exploit", exploit, EXPLOITS)] = 1
+    sc["fix_unit"] = -1  # no action is a fix until there is a workflow
     sc["decoy_hides"] = bool(facts["encoders"][encoder]["decoy_hides_activity"])
     return scenario
 

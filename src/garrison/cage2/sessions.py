@@ -73,10 +73,11 @@ def clear_sessions(env: Record, host: int, foothold: bool) -> None:
 
 @kernel
 def _settle(env: Record, host: int) -> None:
-    """Bring the two access levels in line with the counts: they are stored because users read them as views."""
+    """Bring the two access levels and the mask in line with the counts: users and workflows read them."""
     users = int(env.removable[host]) + int(env.hidden[host])
     if env.sessions[host] > users:
         env.access[host] = Access.PRIVILEGED
     else:
         env.access[host] = Access.USER if users > 0 else Access.NONE
+    env.held = int(env.held) | (1 << host) if env.sessions[host] > 0 else int(env.held) & ~(1 << host)
     env.access_oldest[host] = Access.USER if env.lead[host] > 0 else env.oldest_fixed[host]

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.attack import attack
+from garrison.cage2.compliance import close_ledger, judge, open_ledger, write_order
 from garrison.cage2.defend import allow, defend
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
-from garrison.cage2.memory import forget, remember, write_memory
+from garrison.cage2.memory import NUM_REMEMBERED, forget, remember, write_memory
 from garrison.cage2.names import (
     FIRST_BLOCK,
     NUM_ACTIONS,
@@ -125,15 +126,18 @@ def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
         draw_red(env, sc)
     reset(env, sc)
     forget(env, sc)
+    if sc.has_workflow:
+        open_ledger(env)
     show(env, row)
 
 
 @kernel
 def show(env: Record, row: NDArray[np.int8]) -> None:
-    """Write what Blue sees, and behind it what it can remember if the row has room for that."""
+    """Write what Blue sees, and behind it what it can remember and the order, if the row has room for that."""
     write_observation(env, row)
-    if len(row) > NUM_BITS:
+    if len(row) >= NUM_REMEMBERED:
         write_memory(env, row)
+    write_order(env, row)
 
 
 @kernel(cached=True)
@@ -145,6 +149,12 @@ def reset_batch(envs: Records, scenarios: Records, mixed: bool, mask: NDArray[np
             begin(envs[i], sc, mixed, obs[i])
             envs[i].last_total = 0.0
             envs[i].last_length = 0
+            envs[i].env_reward = 0.0
+            envs[i].alignment = 0.0
+            envs[i].last_fixes = 0
+            envs[i].last_compliant = 0
+            envs[i].last_rate = 0.0
+            envs[i].last_alignment_total = 0.0
 
 
 @kernel(cached=True)
@@ -170,14 +180,18 @@ def step_batch(
         env = envs[i]
         if env.done:  # only with RESET_NEXT_STEP: this call resets and ignores the action
             begin(env, sc, mixed, obs[i])
+            env.env_reward = 0.0
+            env.alignment = 0.0
             rewards[i] = 0.0
             truncations[i] = False
             continue
         action = int(actions[i])
+        unit = int(sc.fix_unit[action])
+        alignment = judge(env, sc, unit) if unit >= 0 else 0.0  # by the true state before the step
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
-        rewards[i] = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
+        reward = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
         write_observation(env, obs[i])
-        if obs.shape[1] > NUM_BITS:
+        if obs.shape[1] >= NUM_REMEMBERED:
             remember(env, sc, action, obs[i])
             write_memory(env, obs[i])
         truncated = env.t >= env.length
@@ -187,9 +201,15 @@ def step_batch(
             env.last_total = env.total
             env.last_length = env.t
             env.done = 1
-            if reset_mode == RESET_SAME_STEP:
-                final_obs[i] = obs[i]
-                begin(env, sc, mixed, obs[i])
+            if sc.has_workflow:
+                alignment += close_ledger(env, sc)
+        if sc.has_workflow:
+            env.env_reward = reward
+            env.alignment = alignment
+        rewards[i] = reward + alignment
+        if truncated and reset_mode == RESET_SAME_STEP:
+            final_obs[i] = obs[i]
+            begin(env, sc, mixed, obs[i])
     return ended
 
 

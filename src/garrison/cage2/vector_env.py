@@ -27,7 +27,7 @@ from garrison.cage2.checks import (
     whole_numbers,
 )
 from garrison.cage2.lanes import Lanes
-from garrison.cage2.layout import STATE, TAPE
+from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
 from garrison.cage2.memory import NUM_REMEMBERED
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
 from garrison.cage2.observe import NUM_BITS
@@ -44,6 +44,7 @@ from garrison.cage2.step import (
     warm_up,
 )
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
+from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -59,6 +60,7 @@ Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[n
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
 
+UNIT_SUM = sum(range(NUM_UNITS))  # of an order's unit numbers; a state without a workflow has zeros
 OBSERVATIONS = {"bits": NUM_BITS, "memory": NUM_REMEMBERED}  # name and width
 
 
@@ -93,6 +95,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
             observations and actions, see `garrison.cage2.memory`.
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
+        workflow: in which order kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
+            environment's plus the alignment's (`envs.workflow` has them apart), and observations end with the order.
         copy: return copies instead of the buffers.
         render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
     """
@@ -101,6 +105,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     truth: Truth
     """The true state, as read-only views that follow the batch"""
+    workflow: Compliance | None
+    """How the workflow is followed, as read-only views that follow the batch; None without a workflow"""
     final_observations: NDArray[np.int8]
     """With SAME_STEP: the last observation of each environment whose episode ended in the last step"""
 
@@ -119,6 +125,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         scenario: str | Path | None = None,
         observation: str = "bits",
         actions: str = "all",
+        workflow: Workflow | None = None,
         copy: bool = False,
         render_mode: str | None = None,
     ) -> None:
@@ -147,6 +154,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._tapes = np.zeros((1, 1), TAPE)
 
         width = OBSERVATIONS[choose("observation", observation, list(OBSERVATIONS))]
+        if workflow is not None and not isinstance(workflow, Workflow):
+            raise UserError(f"workflow must be a garrison.cage2.workflow.Workflow or None; got {workflow!r}.")
+        self._workflow = workflow
+        if workflow is not None:
+            apply_workflow(workflow, self._envs, self._scenario)
+            width += ORDER_BITS if workflow.show_order else 0
         self._action_ids = ACTION_SETS[choose("actions", actions, list(ACTION_SETS))]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
         self.single_action_space = action_space_of(len(self._action_ids), self._external)
@@ -166,6 +179,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _attach(self) -> None:
         """Make what is derived from the arrays: after construction, unpickling or copying."""
         self.truth = Truth.of(self._envs)
+        self.workflow = None if self._workflow is None else Compliance.of(self._workflow, self._envs)
         self._records = records(self._envs), records(self._scenario), records(self._tapes)
         self._lanes = None
         self._lanes_owner = 0
@@ -236,6 +250,21 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Blue's present observations: the buffer that the next step overwrites."""
         return self._obs
 
+    def set_orders(self, orders: Any, now: bool = False) -> None:
+        """Give the environments new orders, in any form that `Workflow.orders` takes.
+
+        An episode is judged by one order: new ones take effect at each environment's next reset, automatic or not. With
+        `now` they take effect at once, which needs that no environment has been stepped since its reset.
+        """
+        if self._workflow is None:
+            raise UserError("this batch has no workflow; make it with workflow=Workflow(...) to give it orders.")
+        if now and self._envs["t"].any():
+            raise UserError("episodes are under way, so orders cannot change now: call reset(), or leave out now=True.")
+        self._envs["next_order"] = order_table(orders, self.num_envs)
+        if now:
+            self._envs["order"] = self._envs["next_order"]
+            observe_batch(self._records[0], np.ones(self.num_envs, np.bool_), self._obs)
+
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
         """Return (n, number of actions): False where an action cannot have an effect now.
 
@@ -262,6 +291,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
         if not self._external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
+        if self._workflow is not None and np.any(state["order"].sum(axis=-1) != UNIT_SUM):
+            raise UserError("the state comes from a batch without a workflow, so it has no orders to go on with.")
         self._envs[ids] = state
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
@@ -364,6 +395,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             "_l": mask,
         }
         infos: dict[str, Any] = {"episode": episode, "_episode": mask}
+        if self.workflow is not None:
+            infos.update(workflow=self.workflow.infos(mask), _workflow=mask)
+            episode["r"] = episode["r"] + infos["workflow"]["alignment_return"]
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             final_obs = np.full(self.num_envs, None, dtype=object)
             for i in np.flatnonzero(mask):
@@ -385,7 +419,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return array.copy() if self.copy else array
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("truth", "_records", "_lanes", "_lanes_owner", "_slices")
+        derived = ("truth", "workflow", "_records", "_lanes", "_lanes_owner", "_slices")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

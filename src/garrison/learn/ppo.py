@@ -24,6 +24,7 @@ from garrison.learn.run import (
     broken,
     check_finite,
     check_resumable,
+    check_shape,
     compute_of,
     cores,
     explained_variance,
@@ -41,8 +42,12 @@ def train(
     envs: VectorEnv[Any, Any, Any],
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
 ) -> Result:
     """Train a policy on `envs` until `config.steps` steps are taken or `run` says stop.
+
+    It starts from `resume`, the state of an earlier part; or else from `weights`, those of another policy of the same
+    shape (`Policy.flat`); or else from weights drawn with the seed.
 
     The same configuration and seed on the same machine give the same result, also when stopped and resumed, provided
     that the environments have `get_state()` and `set_state(state)`. The environments are stepped, not closed.
@@ -75,6 +80,9 @@ def train(
         }
 
     if resume is None:
+        if weights is not None:
+            check_shape(weights, policy, "start")
+            policy.flat.copy_(weights)
         collector.reset(config.seed)
     else:
         check_resumable(resume, "ppo", policy)

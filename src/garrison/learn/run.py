@@ -125,9 +125,14 @@ def check_resumable(state: dict[str, Any], algorithm: str, policy: Policy) -> No
             f"cannot resume: the state is of algorithm {state.get('algorithm')!r}, format {state.get('format')!r}; "
             f"this {algorithm.upper()} reads format {STATE_FORMAT}."
         )
-    if state["weights"].shape != policy.flat.shape:
+    check_shape(state["weights"], policy, "resume")
+
+
+def check_shape(weights: torch.Tensor, policy: Policy, what: str) -> None:
+    """Raise a UserError if these are not the weights of such a policy; `what` says what they are wanted for."""
+    if weights.shape != policy.flat.shape:
         raise UserError(
-            f"cannot resume: the state holds {len(state['weights'])} weights and this policy has {len(policy.flat)}; "
+            f"cannot {what}: the state holds {len(weights)} weights and this policy has {len(policy.flat)}; "
             "the policy's settings or the environment's spaces differ."
         )
 

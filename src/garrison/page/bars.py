@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from garrison.page.charts import Chart, legend, nothing
 from garrison.page.scale import finite, scale, short
 from garrison.page.svg import CHARACTER, WIDTH, Frame, colour, element, escape, frame, picture, tip
 
+LINE = 15.0  # pixels of a line of a group's name
 ROW = 26.0  # pixels of one horizontal bar with the gap below it
 
 
@@ -29,13 +31,18 @@ def bars(
     if not values or not groups:
         return nothing()
     y = scale(values, log=log, zero=not log)
-    box = frame(scale([0, len(groups)]), y, height, y_label, "", bottom_room=28)
+    wide = int((WIDTH - 80) / len(groups) / CHARACTER)
+    names = [wrap(group, max(4, wide)) or [""] for group in groups]
+    deep = max(map(len, names))
+    box = frame(scale([0, len(groups)]), y, height, y_label, "", bottom_room=12 + LINE * deep)
     slot = (box.right - box.left) / len(groups)
     width = min(46.0, slot * 0.8 / len(series))
     parts = [box.draw("", y_label, x_ticks=False)]
-    for g, group in enumerate(groups):
+    for g, name in enumerate(names):
         middle = box.left + (g + 0.5) * slot
-        parts.append(element("text", escape(group), class_="tick middle", x=middle, y=box.bottom + 18))
+        for k, text in enumerate(name):
+            down = box.bottom + 18 + k * LINE
+            parts.append(element("text", escape(text), class_="tick middle", x=middle, y=down))
         for k, one in enumerate(series):
             if g < len(one.values) and y.shows(one.values[g]):
                 parts.append(_bar(one, g, colour(k), middle + (k - len(series) / 2) * width, width, box))

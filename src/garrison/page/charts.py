@@ -30,6 +30,7 @@ class Series:
     doubtful: Sequence[bool] = ()
     tips: Sequence[str] = ()
     dashed: bool = False
+    marked: bool = True
 
 
 def lines(
@@ -121,7 +122,7 @@ def _draw(series: Series, colour_class: str, box: Frame, joined: bool, band: boo
             element("path", class_="error", d=_error(pixels[k][0], box.at_y(low), box.at_y(high)))
             for k, (low, high) in spans.items()
         ]
-    if not joined or len(shown) <= MARKED:
+    if not joined or (series.marked and len(shown) <= MARKED):
         parts += [_marker(series, k, pixels[k]) for k in shown]
     return element("g", *parts, class_=colour_class)
 

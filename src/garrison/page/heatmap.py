@@ -14,9 +14,10 @@ def heatmap(
     values: Sequence[Sequence[float | None]],
     *,
     write: Callable[[float], str] = short,
+    doubtful: Sequence[Sequence[bool]] = (),
     row_height: float = 26,
 ) -> Chart:
-    """Return one coloured cell per value, stronger for larger, with the number written into it; None stays empty."""
+    """Return a coloured cell per value, stronger for larger, with its number, ~ before doubtful ones; None is empty."""
     known = finite([v for line in values for v in line])
     if not known:
         return nothing()
@@ -35,9 +36,10 @@ def heatmap(
                 continue
             strength = 0.06 + 0.84 * ((value - low) / (high - low) if high > low else 0.5)
             place = {"x": left + c * width + 1, "y": top + 1, "width": width - 2, "height": row_height - 2}
-            text = tip(f"{row}, {columns[c]}: {write(value)}")
+            written = ("~" if doubtful and doubtful[r][c] else "") + write(value)
+            text = tip(f"{row}, {columns[c]}: {written}")
             parts.append(element("rect", text, class_="heat", fill_opacity=round(strength, 3), **place))
-            if len(written := write(value)) * CHARACTER < width - 4:
+            if len(written) * CHARACTER < width - 4:
                 kind = "cell strong" if strength > 0.55 else "cell"
                 middle = {"x": left + (c + 0.5) * width, "y": top + row_height / 2 + 4}
                 parts.append(element("text", escape(written), class_=f"{kind} middle", **middle))

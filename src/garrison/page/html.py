@@ -11,6 +11,9 @@ from garrison.page.scale import short
 from garrison.page.style import CSS
 from garrison.page.svg import escape
 
+# A number, with its mark, unit and spread or range: ~12.3 k, -45.2 ± 0.5, 1,500 to 2,000, 97 %.
+_NUMBER = re.compile(r"[~<>±+-]? ?\d[\d,.:]*( ?[%a-zA-Zµ]{1,2})?( (±|to) [\d,.]+( ?[%a-zA-Zµ]{1,2})?)?")
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -19,9 +22,6 @@ class Cell:
     text: str
     tip: str = ""
     doubtful: bool = False
-
-
-Content = str | float | None | Cell
 
 
 class Page:
@@ -57,6 +57,11 @@ class Page:
         self._body.append(f'<div class="note"><p>{_inline(text)}</p></div>')
         return self
 
+    def remark(self, text: str) -> "Page":
+        """Add a small paragraph: a source, or what a table's row leaves unsaid."""
+        self._body.append(f'<p class="small">{_inline(text)}</p>')
+        return self
+
     def code(self, text: str) -> "Page":
         """Add lines as they are: commands, or what a program printed."""
         self._body.append(f"<pre>{escape(text)}</pre>")
@@ -69,9 +74,9 @@ class Page:
         return self
 
     def table(
-        self, header: Sequence[str], rows: Sequence[Sequence[Content]], *, caption: str = "", folded: str = ""
+        self, header: Sequence[str], rows: Sequence[Sequence[object]], *, caption: str = "", folded: str = ""
     ) -> "Page":
-        """Add a table; columns of numbers are aligned right, and `folded` hides it behind a line to click."""
+        """Add a table of text, numbers, `Cell` and None; number columns stand right, `folded` hides it at first."""
         right = [_is_numeric([row[k] for row in rows if k < len(row)]) for k in range(len(header))]
         head = "".join(f"<th{_side(right[k])}>{escape(name)}</th>" for k, name in enumerate(header))
         body = "".join(
@@ -125,20 +130,20 @@ def _side(right: bool) -> str:
     return ' class="right"' if right else ""
 
 
-def _is_numeric(contents: Sequence[Content]) -> bool:
+def _is_numeric(contents: Sequence[object]) -> bool:
     texts = [_written(c) for c in contents]
-    return any(texts) and all(not t or re.match(r"[~<>±+-]?\s*\d", t) or t in ("-", "–", "failed") for t in texts)
+    return any(texts) and all(not t or _NUMBER.fullmatch(t) or t in ("-", "–", "failed", "unsteady") for t in texts)
 
 
-def _written(content: Content) -> str:
+def _written(content: object) -> str:
     if content is None:
         return ""
     if isinstance(content, Cell):
         return content.text
-    return content if isinstance(content, str) else short(content)
+    return short(content) if isinstance(content, (int, float)) else str(content)
 
 
-def _cell(content: Content, right: bool) -> str:
+def _cell(content: object, right: bool) -> str:
     classes = ["right"] if right else []
     title = ""
     if isinstance(content, Cell):

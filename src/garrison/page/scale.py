@@ -95,7 +95,7 @@ def _log_ends(low: float, high: float, exact: bool) -> tuple[float, float]:
 
 def _log_ticks(low: float, high: float) -> tuple[float, ...]:
     decades = math.log10(high / low)
-    digits: tuple[int, ...] = (1,) if decades > 2.5 else (1, 2, 5) if decades > 0.5 else tuple(range(1, 10))
+    digits: tuple[float, ...] = (1,) if decades > 2.5 else (1, 2, 5) if decades > 1.2 else (1, 1.5, 2, 3, 4, 5, 6, 8)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     if decades > 8:
         powers = powers[:: math.ceil(decades / 8)]

@@ -24,10 +24,11 @@ h2{{font-size:1.3rem;margin:2.6rem 0 .5rem;padding-top:.6rem;border-top:1px soli
 h3{{font-size:1.05rem;margin:1.6rem 0 .3rem}}
 p{{max-width:46rem;margin:.5rem 0}}
 .lead{{color:var(--soft);font-size:1.08rem}}
-nav{{margin:1rem 0;font-size:.93rem}}nav a{{margin-right:1rem;white-space:nowrap}}
+nav{{display:flex;flex-wrap:wrap;gap:.1rem 1rem;margin:1rem 0;font-size:.93rem}}
 a{{color:var(--c0)}}
 code,pre{{font:.9em/1.45 ui-monospace,Menlo,Consolas,monospace;background:var(--tint);border-radius:4px}}
 code{{padding:.1em .3em}}pre{{padding:.7rem .9rem;overflow-x:auto;margin:.6rem 0}}
+.small{{font-size:.88rem;color:var(--soft);margin:.3rem 0}}
 .note{{border-left:3px solid var(--warn);padding:.1rem .9rem;margin:.8rem 0}}
 .scroll{{overflow-x:auto;margin:.8rem 0}}
 table{{border-collapse:collapse;font-size:.92rem;font-variant-numeric:tabular-nums}}

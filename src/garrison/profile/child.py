@@ -40,6 +40,7 @@ def look(request: dict[str, Any]) -> dict[str, Any]:
         "step_seconds": step_seconds(Setup(makers)),
         "observation_space": str(spaces[0]),
         "action_space": str(spaces[1]),
+        "is_id": isinstance(env, str),
         "has_batch": _has_batch(env, request["env_args"]),
         "inference": infer(*spaces, request["envs"], request["seconds"] / 4) if request["policy"] else None,
     }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,7 +73,8 @@ def main(arguments: list[str]) -> int:
     progress = Console(stderr=True)
     with progress.status("looking at one environment") as status:
         result = measure(options, status.update)
-    text = report.overhead_text(result) if options.overhead else report.to_text(result)
+    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
+    text = report.overhead_text(result) if options.overhead else report.to_text(result, width)
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "profile.json").write_text(json.dumps(result, indent=2) + "\n")
@@ -100,7 +102,7 @@ def measure(options: Options, say: Callable[[str], None]) -> dict[str, Any]:
         "environment": options.env,
         "envs": options.envs,
         "cores": cores(),
-        "load_before": round(os.getloadavg()[0], 2),
+        "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "request": request,
         "look": seen,
         "backends": {},

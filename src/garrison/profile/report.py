@@ -18,19 +18,19 @@ LABELS = {
     "ipc": "IPC and wake-up",
     "wait": "waiting for the slowest",
 }
-WIDTH = 100
+WIDTH = 79
 BAR = 40
 ROWS = 12
 
 Row = dict[str, Any]
 
 
-def to_text(result: dict[str, Any]) -> str:
-    """Return the whole report."""
+def to_text(result: dict[str, Any], width: int = 120) -> str:
+    """Return the whole report; a table too wide for `width` is printed in pieces."""
     rows = result["backends"]
     parts = [
         _heading(result),
-        table(rows, (result["look"]["inference"] or {}).get("seconds")),
+        *_tables(rows, (result["look"]["inference"] or {}).get("seconds"), width),
         *_notes(result),
         "",
         *_inference(result),
@@ -39,6 +39,19 @@ def to_text(result: dict[str, Any]) -> str:
         *_advice(result),
     ]
     return "\n".join(parts)
+
+
+def _tables(rows: dict[str, Row], inference: float | None, width: int) -> list[str]:
+    whole = table(rows, inference)
+    if len(rows) == 1 or max(map(len, whole.splitlines())) <= width:
+        return [whole]
+    first = "serial" if "serial" in rows else next(iter(rows))
+    others = [name for name in rows if name != first]
+    half = len(others) // 2
+    pieces: list[str] = []
+    for names in filter(None, (others[:half], others[half:])):
+        pieces += ["", table({name: rows[name] for name in (first, *names)}, inference)]
+    return pieces[1:]
 
 
 def table(rows: dict[str, Row], inference: float | None) -> str:
@@ -72,7 +85,7 @@ def overhead_text(result: dict[str, Any]) -> str:
         f"{result['environment']}, {result['envs']} environments: what timing=True costs",
         "",
         f"{'backend':<10}"
-        + "".join(f"{what + ' off':>12}{'on':>12}{'timing':>9}{'noise':>9}  " for what in ("CPU", "wall")),
+        + "  ".join(f"{what + ' off':>12}{'on':>12}{'timing':>9}{'noise':>9}" for what in ("CPU", "wall")),
     ]
     for name, row in result["backends"].items():
         line = f"{name:<10}"
@@ -91,7 +104,8 @@ def overhead_text(result: dict[str, Any]) -> str:
 def _heading(result: dict[str, Any]) -> str:
     count, seen = result["envs"], result["look"]
     one = f"{result['environment']}: one environment takes {duration(seen['step_seconds'])} a step, resets included"
-    return f"{one}\n{count} environments, {result['cores']} cores, load {result['load_before']:.1f} before\n"
+    load = f", load {result['load_before']:.1f} before" if result["load_before"] is not None else ""
+    return f"{one}\n{count} environments, {result['cores']} cores{load}\n"
 
 
 def _notes(result: dict[str, Any]) -> list[str]:
@@ -126,7 +140,7 @@ def _steps(rows: dict[str, Row]) -> list[str]:
     lines = [f"Single steps ({steps.total:,} of {name}): {', '.join(marks)}, max {duration(steps.longest)}"]
     lines += _histogram(steps.counts)
     if row["resets"] and row["reset_seconds"]:
-        per = steps.total / row["resets"]
+        per = row["transitions"] / row["resets"]
         lines.append(f"Resets: {duration(row['reset_seconds'])} each, one in {per:,.0f} steps")
     return [*lines, *_barrier(rows), ""]
 
@@ -190,6 +204,11 @@ def _advice(result: dict[str, Any]) -> list[str]:
         options.append(f"batch_size={advice['batch_size']}")
     lines = [f"Advice: {advice['words']}"]
     lines.append(f"  garrison.vector.make(..., {result['envs']}, {', '.join(options)})")
+    can_train = "seconds" in (result["look"]["inference"] or {})
+    if can_train and result["look"]["is_id"] and advice["backend"] != "async":
+        workers = f" --workers {advice['workers']}" if len(options) > 1 else ""
+        place = f"--env {result['environment']} --envs {result['envs']} --backend {advice['backend']}{workers}"
+        lines.append(f"  garrison train {place}")
     basis = "from the table" if advice["basis"] == "measured" else "by the model"
     rate, gain = advice["expected_steps_per_second"], advice["expected_gain"]
     lines.append(f"  expected {basis + ':':<16}{rate:>12,.0f} steps/s, {gain:.2f} x {base}")
@@ -198,17 +217,16 @@ def _advice(result: dict[str, Any]) -> list[str]:
     rate, again = advice["measured_steps_per_second"], advice["measured_gain"]
     lines.append(f"  checked by running it:   {rate:>12,.0f} steps/s, {again:.2f} x {base} ({again / gain - 1.0:+.0%})")
     if abs(again / gain - 1.0) > 0.2:
-        why = "the machine is unsteady" if advice["basis"] == "measured" else "the model misjudges it"
+        is_measured = advice["basis"] == "measured" or result["crowded"]
+        why = "the machine is unsteady" if is_measured else "the model misjudges it"
         lines.append(f"  The two differ by more than a fifth: {why}. What was checked counts.")
     for other in result["rejected"]:
         came = "failed" if other["error"] else f"{other['measured_gain']:.2f} x"
         lines.append(f"  tried as well: {other['words']}, expected {other['expected_gain']:.2f} x, came to {came}")
     if result["crowded"]:
-        lines.append(
-            "  The cores were not free, so this holds for the machine as it is now: ask again when it is idle."
-        )
+        lines.append("  The cores were not free: this holds for the machine as it is now.")
     if advice["backend"] == "async":
-        lines.append("  async gains by send and recv in your own loop; garrison train steps all together.")
+        lines += _wrapped("async gains by send and recv in your own loop; garrison train steps all together.", "  ")
     return lines
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from garrison.page import Page, Series, lines, stacked
-from garrison.report.runs import REWARD, Run, smooth
+from garrison.report.runs import REWARD, Run, in_order, smooth
 
 POINTS = 200  # of a curve; more cannot be seen
 
@@ -22,8 +22,8 @@ def comparison_page(runs: list[Run], table: list[dict[str, Any]], window: int, c
     page.chart(_returns(runs, window, by_time=False), "Over environment steps")
     page.section("Speed")
     page.chart(_curves(runs, "time/fps", window, by_time=True), "Environment steps a second, learning included")
-    stages = list(dict.fromkeys(stage for run in runs for stage in run.stages))
-    shares = {stage: [100.0 * run.stages.get(stage, 0.0) for run in runs] for stage in stages}
+    stages = in_order({stage for run in runs for stage in run.stages})
+    shares = {stage.replace("_", ": "): [100.0 * run.stages.get(stage, 0.0) for run in runs] for stage in stages}
     page.chart(stacked(names, shares, share=True, x_label="% of the time"), "Where the time went")
     page.section("Losses")
     for metric, title in (("train/policy_loss", "Policy loss"), ("train/value_loss", "Value loss")):

@@ -15,7 +15,7 @@ Series = NDArray[np.float64]
 
 STAGE = "time_split/"
 REWARD = "rollout/ep_reward_mean"
-LOOP = ("act", "step", "copy", "advantages", "learn", "log")
+LOOP = ("act", "step", "copy", "wait", "advantages", "learn", "publish", "log")
 PARTS = ("compute", "reset", "extras", "copy", "ipc", "wait")
 
 

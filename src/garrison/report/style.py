@@ -18,8 +18,10 @@ STAGES = {
     "step_ipc": "#a6b727",
     "step_wait": "#d4dc7f",
     "copy": COLOURS[5],
+    "wait": "#c7c7c7",
     "advantages": COLOURS[4],
     "learn": COLOURS[1],
+    "publish": COLOURS[3],
     "log": COLOURS[6],
 }
 GRID = {"color": "#dddddd", "linewidth": 0.6}

@@ -1,0 +1,14 @@
+"""What every bench can be told."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options that all benches share."""
+
+    quick: bool = False
+    """Fewer rows and short repeats: a look in under a minute, not for publication."""
+    out: Path | None = None
+    """Folder for the results (JSON) and the page made from them (index.html)."""

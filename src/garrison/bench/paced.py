@@ -1,0 +1,66 @@
+"""A trainer as a workload: it runs in a thread of its own and goes on from log to log."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from garrison.bench.measure import Work
+
+
+class Pace:
+    """A run log that lets training go on from one log to the next."""
+
+    stop = False
+
+    def __init__(self) -> None:
+        self.go: SimpleQueue[None] = SimpleQueue()
+        self.done: SimpleQueue[tuple[int, dict[str, float]] | BaseException] = SimpleQueue()
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        """Hand the metrics over and wait for the next turn."""
+        self.done.put((step, metrics))
+        self.go.get()
+
+    def due_checkpoint(self, step: int) -> bool:
+        """Nothing is saved here."""
+        return False
+
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        """Nothing is saved here."""
+
+
+@contextmanager
+def paced(
+    train: Callable[[Pace], object], see: Callable[[dict[str, float]], None], facts: Callable[[], dict[str, float]]
+) -> Iterator[Work]:
+    """Yield the work of `train`, a log at a time; `see` gets the metrics of each, `facts` is asked at the end."""
+    run = Pace()
+    steps = 0
+
+    def body() -> None:
+        try:
+            train(run)
+        except BaseException as error:  # handed to the measuring thread, which raises it
+            run.done.put(error)
+
+    thread = Thread(target=body, daemon=True)
+
+    def advance() -> int:
+        nonlocal steps
+        if thread.ident is None:
+            thread.start()
+        else:
+            run.go.put(None)
+        outcome = run.done.get()
+        if isinstance(outcome, BaseException):
+            raise outcome
+        before, (steps, metrics) = steps, outcome
+        see(metrics)
+        return steps - before
+
+    yield Work(advance, facts)
+    run.stop = True
+    run.go.put(None)
+    thread.join()

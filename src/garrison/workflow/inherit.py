@@ -1,0 +1,91 @@
+"""Whose weights a training starts from: the same order's, else those of the Kendall-nearest order that was trained."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.runs import checkpoint
+from garrison.workflow.orders import ORDERS, kendall_matrix, name_of
+
+ORDER_FILES = "orders"
+BASE = "base"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Weights, and the orders that they were trained on."""
+
+    name: str
+    orders: tuple[int, ...]
+    weights: NDArray[np.float32]
+    policy: dict[str, Any]
+    """The network's description, see `garrison.runs.networks`."""
+    iteration: int = -1
+    """In a search: when it was trained."""
+
+    @classmethod
+    def of(cls, values: dict[str, Any], name: str) -> "Trained":
+        """Take the weights out of a checkpoint's values."""
+        return cls(
+            name=name,
+            orders=tuple(values["experiment"]["workflow"]["orders"]),
+            weights=np.asarray(values["state"]["weights"], np.float32),
+            policy=values["policy"],
+            iteration=int(values.get("iteration", -1)),
+        )
+
+    def distance(self, orders: Sequence[int]) -> float:
+        """Return the mean over `orders` of the Kendall distance to the nearest order of these."""
+        return float(kendall_matrix()[np.ix_(list(orders), list(self.orders))].min(axis=1).mean())
+
+    def to_text(self, orders: Sequence[int]) -> str:
+        """Say where the weights are from."""
+        what = f"{len(self.orders)} orders" if len(self.orders) > 1 else name_of(self.orders[0])
+        if len(self.orders) == len(ORDERS):
+            what = "all orders"
+        return f"{self.name} ({what}, distance {self.distance(orders):.1f})"
+
+
+def order_files(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the networks of a search's trials, each with its order and the trial's number, the latest trial last."""
+    found = {}
+    for file in (folder / ORDER_FILES).glob("*.garrison"):
+        order, _, trial = file.stem.partition("-")
+        if order.isdigit() and trial.isdigit():
+            found[file] = (int(order), int(trial))
+    return dict(sorted(found.items(), key=lambda item: item[1][1]))
+
+
+def trained_in(folder: Path) -> list[Trained]:
+    """Return what was trained in a run's folder or a search's; runs of other kinds are left out."""
+    files = [folder / checkpoint.NAME, folder / BASE / checkpoint.NAME, *order_files(folder)]
+    found = []
+    for file in files if folder.is_dir() else [folder]:
+        if file.is_file() and file.suffix == ".garrison":
+            values = checkpoint.load(file)
+            if "workflow" in values.get("experiment", {}):
+                found.append(Trained.of(values, str(file)))
+    return found
+
+
+def nearest(orders: Sequence[int], known: Iterable[Trained], policy: dict[str, Any]) -> Trained | None:
+    """Return the nearest of `known` whose network has the shape of `policy`.
+
+    Of equally near ones the one of the fewest orders, and of these the latest: an order's own weights come before those
+    of a network for all orders, which come before a neighbour's.
+    """
+    fitting = [trained for trained in known if _shape(trained.policy) == _shape(policy)]
+    return min(
+        fitting,
+        key=lambda trained: (round(trained.distance(orders), 9), len(trained.orders), -trained.iteration),
+        default=None,
+    )
+
+
+def _shape(policy: dict[str, Any]) -> tuple[Any, ...]:
+    sizes = (np.shape(policy["observation_space"]["low"]), policy["action_space"]["n"])
+    return (*sizes, *sorted((name, str(value)) for name, value in policy["config"].items()))

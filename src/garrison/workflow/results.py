@@ -1,0 +1,85 @@
+"""What a search leaves behind: results as JSON, the users' tables, and pictures."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from garrison.bench.machine import facts
+from garrison.runs.atomic import write_json
+from garrison.workflow import surrogate
+from garrison.workflow.decisions import Trial, best_of
+from garrison.workflow.export import write_search
+from garrison.workflow.orders import label, name_of
+from garrison.workflow.settings import SearchExperiment
+from garrison.workflow.trials import Book
+
+RESULTS = "results.json"
+
+
+def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) -> Path:
+    """Write everything; return the path of the results."""
+    book.save()
+    path = book.folder / RESULTS
+    posterior = posterior_of(book.trials)
+    best = best_of(book.trials)
+    write_json(
+        path,
+        {
+            "what": "environment reward and compliance of every order tried, each with a network of its own",
+            "method": experiment.search.method,
+            "ended": ending,
+            "ended_because": because,
+            "seconds": round(book.seconds, 1),
+            "episodes": book.episodes,
+            "base_episodes": book.base_episodes,
+            "best": None if best is None else best.order,
+            "orders": [_row(trial) for trial in sorted(book.trials, key=lambda trial: trial.order)],
+            "posterior": None if posterior is None else _posterior(posterior),
+            "settings": experiment.to_dict(),
+            "machine": facts(),
+        },
+    )
+    write_search(book.folder, experiment, book.trials, book.updates(), book.base_episodes)
+    if book.trials and find_spec("matplotlib") is not None:
+        from garrison.workflow.plots import plot_search
+
+        plot_search(book, experiment.workflow.compliance_threshold, posterior, book.folder / "plots")
+    return path
+
+
+def posterior_of(trials: list[Trial]) -> surrogate.Posterior | None:
+    """Return what the trials say of every order, if scikit-learn is there and enough of them count."""
+    observed = [trial for trial in trials if trial.observed]
+    if len(observed) < surrogate.LEAST or not surrogate.has_sklearn():
+        return None
+    return surrogate.fit([trial.order for trial in observed], [trial.reward for trial in observed])
+
+
+def _row(trial: Trial) -> dict[str, Any]:
+    score = trial.score
+    return {
+        "order": trial.order,
+        "name": name_of(trial.order),
+        "units": label(trial.order),
+        "reward": round(score.reward, 4),
+        "reward_ci95": round(score.reward_ci95, 4),
+        "compliance": round(score.compliance, 4),
+        "compliance_ci95": round(score.compliance_ci95, 4),
+        "alignment": round(score.alignment, 4),
+        "fixes": round(score.fixes, 2),
+        "counts": trial.observed,
+        "iteration": trial.decision.iteration,
+        "episodes": trial.episodes,
+        "stopped": trial.reason,
+        "seconds": trial.seconds,
+    }
+
+
+def _posterior(posterior: surrogate.Posterior) -> dict[str, Any]:
+    return {
+        "mean": [round(float(x), 4) for x in posterior.mean],
+        "deviation": [round(float(x), 4) for x in posterior.deviation],
+        "length": posterior.length,
+        "signal": posterior.signal,
+        "noise": posterior.noise,
+    }

@@ -1,0 +1,227 @@
+"""What decides a training on workflows, and a search among them: frozen dataclasses, YAML files in and out."""
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+import tyro
+
+from garrison.cage2.workflow import DEFINITIONS, FOOTHOLDS, Workflow
+from garrison.config import EnvConfig, Experiment, RunConfig
+from garrison.errors import UserError, choose
+from garrison.learn.config import PPOConfig
+from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
+from garrison.workflow.orders import ORDERS
+from garrison.workflow.stopping import StopRules
+
+DEFAULT_STEPS = PPOConfig().steps
+DEFAULT_BUDGET = 100_000  # episodes of a search
+
+
+@dataclass(frozen=True)
+class WorkflowConfig:
+    """What following the workflow means and is worth, and when training is over."""
+
+    definition: str = "state"
+    """When a fix complies: state (nothing is compromised, or its unit is the first compromised one in the order) or
+    history (every more urgent unit was fixed before in this episode)."""
+    foothold: str = "ignore"
+    """Whether User0, which Red holds for ever, counts as compromised and as a target of fixes: ignore or count."""
+    alignment_lambda: float = 30.0
+    """Weight of the alignment reward: what an episode of compliance 1 earns."""
+    step_bonus: float = 0.0
+    """Times alignment_lambda, earned by each compliant fix."""
+    step_penalty: float = 0.0
+    """Times alignment_lambda, paid for each fix that does not comply."""
+    no_fix_penalty: float = 0.2
+    """Times alignment_lambda, paid at the end of an episode without a fix."""
+    compliance_threshold: float = 0.95
+    """Training is over when the compliance of the last episodes reaches this; over all orders that are trained."""
+    patience: int = 30
+    """Training is over after so many updates without a gain of 0.01 in compliance; 0 means never."""
+    min_episodes: int = 0
+    """Episodes, over all environments, before compliance or patience may end the training."""
+    episodes: int = 100_000
+    """The most episodes to train for, over all environments."""
+    inherited_learning_rate: float = 5e-4
+    """Adam's learning rate where training starts from inherited weights; `learning_rate` is for fresh ones."""
+    orders: Annotated[tuple[int, ...], tyro.conf.Suppress] = ()
+    """Numbers of the orders that are trained."""
+
+    def __post_init__(self) -> None:
+        choose("definition", self.definition, DEFINITIONS)
+        choose("foothold", self.foothold, FOOTHOLDS)
+        for name in ("alignment_lambda", "step_bonus", "step_penalty", "no_fix_penalty"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise UserError(f"{name} must be 0 or a positive number; got {getattr(self, name):g}.")
+        if not 0 < self.compliance_threshold <= 1:
+            raise UserError(
+                f"compliance_threshold is a share of the fixes, more than 0 and at most 1; "
+                f"got {self.compliance_threshold:g}."
+            )
+        if not 0 < self.inherited_learning_rate < float("inf"):
+            raise UserError(f"inherited_learning_rate must be positive; got {self.inherited_learning_rate:g}.")
+        for name in ("patience", "min_episodes"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
+        if self.episodes < 1:
+            raise UserError(f"episodes must be at least 1; got {self.episodes}.")
+        if self.min_episodes > self.episodes:
+            raise UserError(f"min_episodes ({self.min_episodes}) cannot be more than episodes ({self.episodes}).")
+        if any(not 0 <= order < len(ORDERS) for order in self.orders):
+            raise UserError(f"orders are numbered 0 to {len(ORDERS) - 1}; got {self.orders}.")
+
+    def workflow(self, orders: list[int]) -> Workflow:
+        """Return the simulator's settings for environments with these orders, one each."""
+        return Workflow(
+            orders=orders,
+            definition=self.definition,
+            foothold=self.foothold,
+            weight=self.alignment_lambda,
+            step_bonus=self.step_bonus,
+            step_penalty=self.step_penalty,
+            no_fix_penalty=self.no_fix_penalty,
+        )
+
+    def rules(self, timed: bool = False) -> StopRules:
+        """Return when to stop; if `timed`, the clock stands in for the number of episodes."""
+        return StopRules(self.compliance_threshold, self.patience, self.min_episodes, None if timed else self.episodes)
+
+
+@dataclass(frozen=True)
+class WorkflowExperiment(Experiment):
+    """One training on one or more orders. Its length is told in episodes, so `ppo.steps` follows from them."""
+
+    learner: PPOConfig = field(default_factory=PPOConfig)
+    workflow: WorkflowConfig = field(default_factory=WorkflowConfig)
+
+    what: ClassVar[str] = "training on workflows"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.env.is_cage2 or self.env.backend not in ("auto", "native"):
+            raise UserError("workflows are followed in the native CAGE-2 only: leave out --env and --backend.")
+        if not isinstance(self.learner, PPOConfig):
+            raise UserError("workflows are trained by PPO: leave out the settings of another learner.")
+        if self.learner.steps != DEFAULT_STEPS:
+            raise UserError("training on workflows is measured in episodes: say --episodes N instead of --steps.")
+        if self.run.evaluate_every:
+            raise UserError("evaluate_every is the challenge's protocol; training on workflows has no use for it.")
+
+    def settings(self, inherits: bool) -> PPOConfig:
+        """Return the learner's settings, with the steps that the episodes make and the learning rate for the start."""
+        rate = self.workflow.inherited_learning_rate if inherits else self.learner.learning_rate
+        return dataclasses.replace(self.learner, steps=self.workflow.episodes * self.env.length, learning_rate=rate)
+
+    def of_orders(self, orders: Sequence[int]) -> Self:
+        """Return the same for other orders."""
+        return dataclasses.replace(self, workflow=dataclasses.replace(self.workflow, orders=tuple(orders)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as nested plain values, without the steps, which follow from the episodes."""
+        values = super().to_dict()
+        del values["ppo"]["steps"]
+        return values
+
+    @classmethod
+    def of_checkpoint(cls, values: dict[str, Any]) -> Self:
+        """Read the settings of a network from its checkpoint, also if it comes from a search."""
+        found = cls.from_dict({key: value for key, value in values["experiment"].items() if key != "search"})
+        assert isinstance(found, cls)
+        return found
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the settings of a run."""
+        try:
+            found = cls.from_yaml(path.read_text())
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"cannot read the settings in {path}: {error}.") from None
+        except UserError as error:
+            raise UserError(f"{path} does not hold the settings of a {cls.what}: {error}") from None
+        assert isinstance(found, cls)
+        return found
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """How orders are searched."""
+
+    method: str = GP
+    """Who chooses: gp (upper confidence bound of a Gaussian process), random or exhaustive."""
+    total_episodes: int = 0
+    """Episodes to spend in all, over all environments and with those of the base; evaluations are not counted. 0 means
+    100,000 for gp and random, and as many as all orders need for exhaustive."""
+    beta: float = 2.0
+    """Standard deviations that the upper confidence bound adds to the mean."""
+    initial: int = 3
+    """Rewards to observe at random orders before the Gaussian process decides."""
+    revisit: bool = False
+    """Whether gp may choose an order again: its training then goes on."""
+    fixed_episodes: bool = False
+    """Train every order for exactly `episodes`, and let its reward count whatever its compliance."""
+    base_episodes: int = 50_000
+    """Episodes of one network on all orders at once, from which every order starts; 0 means that an order starts from
+    the nearest one trained, by Kendall's distance, and the first from nothing."""
+
+    def __post_init__(self) -> None:
+        choose("method", self.method, METHODS)
+        for name in ("total_episodes", "base_episodes", "beta"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
+        if self.initial < 1:
+            raise UserError(f"initial must be at least 1; got {self.initial}.")
+        if self.revisit and self.method != GP:
+            raise UserError(f"revisit is for the method gp; {self.method} tries every order once.")
+        if self.budget is not None and self.budget <= self.base_episodes:
+            raise UserError(
+                f"total_episodes ({self.budget}) must leave some for the orders after base_episodes "
+                f"({self.base_episodes})."
+            )
+
+    @property
+    def budget(self) -> int | None:
+        """The episodes to spend in all, None if there is no limit."""
+        return self.total_episodes or (None if self.method == EXHAUSTIVE else DEFAULT_BUDGET)
+
+
+@dataclass(frozen=True)
+class SearchExperiment(WorkflowExperiment):
+    """A search: the training of each order, and who chooses the orders."""
+
+    search: SearchConfig = field(default_factory=SearchConfig)
+
+    what: ClassVar[str] = "search"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.run.evaluate_episodes:
+            raise UserError("a search measures every order after its training: evaluate_episodes must be at least 2.")
+        if self.search.method == EXHAUSTIVE and self.run.duration:
+            raise UserError("exhaustive tries every order, so it takes no --duration.")
+
+    def rules(self, spent: int) -> StopRules:
+        """Return when the training of one order is over, after so many episodes of the whole search."""
+        workflow, budget = self.workflow, self.search.budget
+        most = workflow.episodes if budget is None else min(workflow.episodes, budget - spent)
+        if self.search.fixed_episodes:
+            return StopRules(None, 0, 0, most)
+        return dataclasses.replace(workflow.rules(), max_episodes=most)
+
+
+_RUN = RunConfig(evaluate_episodes=1000)
+_ENV = EnvConfig(envs=240, red="bline", rules="head", observation="memory", actions="compact")
+_PPO = PPOConfig(
+    rollout=100,
+    epochs=4,
+    minibatches=8,
+    learning_rate=2e-3,
+    entropy_coef=0.01,
+    entropy_schedule="linear",
+    reward_scale=0.1,
+    action_masks=True,
+)
+TRAIN = WorkflowExperiment(env=_ENV, run=_RUN, learner=_PPO)
+SEARCH = SearchExperiment(env=_ENV, run=_RUN, learner=_PPO, workflow=WorkflowConfig(episodes=2_400, min_episodes=2_400))

@@ -1,0 +1,102 @@
+"""Follows a training's reward and compliance: adds them to the metrics, and stops when the rules say so."""
+
+from typing import Any, Protocol
+
+from garrison.learn.ppo import RunLog
+from garrison.workflow.stopping import Stopper
+
+ENV_REWARD = "workflow/env_reward"
+ALIGNMENT = "workflow/alignment_reward"
+TOTAL = "workflow/total"
+COMPLIANCE = "workflow/compliance"
+FIXES = "workflow/fixes"
+EPISODES = "workflow/episodes"
+COLLECT = ("act", "step", "copy")
+LEARN = ("advantages", "learn")
+
+
+class Batch(Protocol):
+    """Environments with a workflow."""
+
+    @property
+    def workflow(self) -> Any:
+        """How it is followed, see `garrison.cage2.workflow.Compliance`."""
+
+
+class Tracker:
+    """A `RunLog` between the learner and another one: means over the episode that each environment ended last.
+
+    Args:
+        envs: the environments that are trained in.
+        stopper: the rules.
+        inner: gets everything, the added metrics included; None if nobody does.
+        progress: what `progress()` returned, to continue from.
+    """
+
+    def __init__(
+        self, envs: Batch, stopper: Stopper, inner: RunLog | None = None, progress: dict[str, Any] | None = None
+    ) -> None:
+        self._envs, self.stopper, self._inner = envs, stopper, inner
+        self.episodes = 0
+        self.updates = 0
+        self.last: dict[str, float] = {}
+        self.rows: list[dict[str, float]] = []
+        if progress is not None:
+            self.episodes, self.updates = int(progress["episodes"]), int(progress["updates"])
+            stopper.restore(progress["stopper"])
+
+    def progress(self) -> dict[str, Any]:
+        """Return what a resumed training needs."""
+        return {"episodes": self.episodes, "updates": self.updates, "stopper": self.stopper.state()}
+
+    @property
+    def stop(self) -> bool:
+        """Whether to end after this update."""
+        return self.stopper.reason is not None or (self._inner is not None and self._inner.stop)
+
+    @property
+    def share(self) -> float | None:
+        """The share of the run that is done, if the other log knows it better than the steps tell."""
+        return getattr(self._inner, "share", None)
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        """Add what the workflow says to the metrics of one update."""
+        self.updates += 1
+        self.episodes += int(metrics["charts/episodes"])
+        numbers = {**workflow_metrics(self._envs), EPISODES: float(self.episodes)}
+        self.last = numbers
+        self.stopper.add(self.episodes, numbers.get(COMPLIANCE))
+        seconds = {
+            name: sum(metrics.get(f"time/{stage}", 0.0) for stage in stages)
+            for name, stages in (("collect", COLLECT), ("learn", LEARN))
+        }
+        self.rows.append({"update": self.updates, "step": step, **numbers, **seconds})
+        if self._inner is not None:
+            self._inner.log(step, {**metrics, **numbers})
+
+    def due_checkpoint(self, step: int) -> bool:
+        """Say whether a checkpoint is wanted now."""
+        return self._inner is not None and self._inner.due_checkpoint(step)
+
+    def checkpoint(self, state: dict[str, Any]) -> None:
+        """Pass a state on, with the progress."""
+        if self._inner is not None:
+            self._inner.checkpoint({**state, "workflow": self.progress()})
+
+
+def workflow_metrics(envs: Batch) -> dict[str, float]:
+    """Return the means over the last episode of each environment; empty before the first has ended."""
+    books = envs.workflow
+    # All is 0 before an episode has ended; an episode without a fix has the rate 0.5.
+    ended = (books.last_fixes > 0) | (books.last_rate > 0)
+    if not ended.any():
+        return {}
+    env_reward = float(books.last_env_return[ended].mean())
+    alignment = float(books.last_alignment_return[ended].mean())
+    return {
+        ENV_REWARD: env_reward,
+        ALIGNMENT: alignment,
+        TOTAL: env_reward + alignment,
+        COMPLIANCE: float(books.last_rate[ended].mean()),
+        FIXES: float(books.last_fixes[ended].mean()),
+    }

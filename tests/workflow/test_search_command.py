@@ -1,0 +1,215 @@
+"""`garrison workflow search` from the outside: decisions, budget, resuming, what it leaves behind."""
+
+import csv
+import json
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from garrison import cli
+from garrison.runs import checkpoint
+from garrison.workflow import search as command
+from garrison.workflow import surrogate, trials
+from garrison.workflow.decisions import Trial
+from garrison.workflow.export import GP_COLUMNS
+from garrison.workflow.inherit import order_files
+from garrison.workflow.settings import SEARCH
+from garrison.workflow.trials import Book
+
+TINY = (
+    "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --evaluate-episodes 6 --no-tensorboard "
+    "--episodes 12 --min-episodes 12 --compliance-threshold 0.01 --quiet"
+)
+
+
+def search(out: Path, flags: str = "") -> int:
+    return cli.main(f"workflow search --out {out} {TINY} {flags}".split())
+
+
+def timeless(found: list[Trial]) -> list[Trial]:
+    return [replace(trial, seconds=0.0, inherited=trial.inherited.rpartition("/")[2]) for trial in found]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("searches") / "gp"
+    assert search(out, "--base-episodes 0 --total-episodes 72 --initial 2") == 0
+    return out
+
+
+def test_a_search_spends_its_budget_and_inherits_from_the_nearest(finished: Path) -> None:
+    book = Book.load(finished)
+    assert book.episodes == 72
+    assert [trial.decision.how for trial in book.trials] == ["random"] * 2 + ["gp"] * 4
+    assert book.trials[0].inherited == "fresh weights"
+    for trial in book.trials[1:]:
+        assert f"/{trial.decision.nearest:03}-" in trial.inherited
+        assert f"distance {trial.decision.distance:.1f}" in trial.inherited
+    assert list(order_files(finished).values()) == [(t.order, t.decision.iteration) for t in book.trials]
+
+
+def test_results_tables_and_pictures_are_there(finished: Path) -> None:
+    results = json.loads((finished / "results.json").read_text())
+    assert results["ended"] == "budget"
+    assert len(results["orders"]) == 6
+    best = max((row for row in results["orders"] if row["counts"]), key=lambda row: row["reward"])
+    assert results["best"] == best["order"]
+    assert len(results["posterior"]["mean"]) == 120
+    assert results["settings"]["search"]["method"] == "gp"
+    assert results["machine"]["cores"] >= 1
+    names = {path.name for path in (finished / "plots").iterdir()}
+    assert names == {"learning_curves.png", "places.png", "posterior.png", "reward_compliance.png"}
+
+
+def test_the_logs_have_the_users_columns(finished: Path) -> None:
+    with (finished / "export" / "gp_sampling_log.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == GP_COLUMNS
+    users = ("Iteration", "Workflow", "UCB_Score", "Reward", "Final_Compliance", "Episodes_Trained", "GP_Updated")
+    assert GP_COLUMNS[:7] == users
+    assert [row["Iteration"] for row in rows] == list("012345")
+    assert rows[0]["UCB_Score"] == ""
+    last = rows[-1]
+    total = float(last["Exploitation_Value"]) + float(last["Exploration_Bonus"])
+    assert float(last["UCB_Score"]) == pytest.approx(total, abs=2e-4)
+    assert last["Top1_Workflow"] == last["Workflow"]
+    assert " → " in last["Closest_Workflow"]
+    with (finished / "export" / "training_log.csv").open(encoding="utf-8") as file:
+        log = list(csv.DictReader(file))
+    assert [row["Total_Episodes_Sampled"] for row in log] == [str(12 * k) for k in range(1, 7)]
+    with (finished / "export" / "orders.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0])[:5] == ["Workflow_Name", "Workflow_Order", "Mean_Reward", "Std_Reward", "Mean_Compliance"]
+    assert len(table) == 6
+    markdown = (finished / "export" / "orders.md").read_text(encoding="utf-8").splitlines()
+    assert len(markdown) == 8
+    rewards = [float(line.split("|")[3].split("±")[0]) for line in markdown[2:]]
+    assert rewards == sorted(rewards, reverse=True)
+
+
+@pytest.mark.parametrize("how", ["killed", "killed while saving", "interrupted"])
+def test_a_search_that_was_stopped_goes_on_with_the_same_decisions(
+    how: str, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, calls = trials.run_trial, []
+
+    def stop(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 4:
+            if how == "killed":
+                raise RuntimeError("the machine went away")
+            signal.raise_signal(signal.SIGTERM)
+        return run(*arguments)
+
+    save = Book.save
+
+    def lose(book: Book) -> None:
+        if len(book.trials) == 4:
+            raise RuntimeError("the machine went away")
+        save(book)
+
+    if how == "killed while saving":
+        monkeypatch.setattr(Book, "save", lose)
+    else:
+        monkeypatch.setattr(trials, "run_trial", stop)
+    out, flags = tmp_path / "gp", "--base-episodes 0 --total-episodes 72 --initial 2"
+    if how != "interrupted":
+        with pytest.raises(RuntimeError):
+            search(out, flags)
+    else:
+        assert search(out, flags) == 128 + signal.SIGTERM
+    assert len(Book.load(out).trials) == 3
+    monkeypatch.undo()
+    assert cli.main(["workflow", "search", "--resume", str(out), "--quiet"]) == 0
+    assert timeless(Book.load(out).trials) == timeless(Book.load(finished).trials)
+    assert [row["trial"] for row in Book.load(out).updates()] == list(range(6))
+    for file in (finished / "orders").iterdir():
+        mine, other = (checkpoint.load(path / "orders" / file.name)["state"]["weights"] for path in (out, finished))
+        assert np.array_equal(mine, other)
+
+
+def test_a_base_is_trained_on_all_orders_first_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "random"
+    flags = "--method random --envs 120 --base-episodes 120 --total-episodes 360 --episodes 120 --min-episodes 120"
+    monkeypatch.setattr(surrogate, "find_spec", lambda name: None)  # random needs no scikit-learn
+    assert search(out, f"{flags} --json {tmp_path / 'results.json'}") == 0
+    assert (tmp_path / "results.json").read_bytes() == (out / "results.json").read_bytes()
+    book = Book.load(out)
+    assert (book.base_episodes, book.episodes, len(book.trials)) == (120, 360, 2)
+    assert all("base/checkpoint.garrison (all orders, distance 0.0)" in trial.inherited for trial in book.trials)
+    before = (out / "base" / "checkpoint.garrison").read_bytes()
+    assert cli.main(["workflow", "search", "--resume", str(out), "--total-episodes", "480"]) == 0
+    assert "3 orders, 480 episodes" in capsys.readouterr().out
+    assert (out / "base" / "checkpoint.garrison").read_bytes() == before
+    assert len(Book.load(out).trials) == 3
+
+
+def test_an_order_that_does_not_comply_does_not_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = "--base-episodes 0 --total-episodes 24 --compliance-threshold 1 --length 40 --rollout 40"
+    out = tmp_path / "strict"
+    assert cli.main(f"workflow search --out {out} {TINY} {flags}".replace("--quiet", "").split()) == 0
+    assert "No order reached the compliance 1" in capsys.readouterr().out
+    assert not any(trial.observed for trial in Book.load(out).trials)
+    assert search(tmp_path / "fixed", f"{flags} --fixed-episodes") == 0
+    fixed = Book.load(tmp_path / "fixed").trials
+    assert all(trial.observed for trial in fixed)
+    assert {trial.reason for trial in fixed} == {"episodes"}
+
+
+def test_exhaustive_tries_the_orders_in_turn(tmp_path: Path) -> None:
+    assert search(tmp_path / "all", "--method exhaustive --base-episodes 0 --total-episodes 36") == 0
+    assert [trial.order for trial in Book.load(tmp_path / "all").trials] == [0, 1, 2]
+
+
+def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
+    experiment = replace(
+        SEARCH,
+        workflow=replace(SEARCH.workflow, episodes=100, min_episodes=40),
+        search=replace(SEARCH.search, base_episodes=0, total_episodes=250),
+    )
+    assert experiment.rules(0).max_episodes == 100
+    assert experiment.rules(200).max_episodes == 50
+    assert command.ending_of(experiment, 200, 0.0) is None
+    assert command.ending_of(experiment, 211, 0.0) == "budget"
+    unlimited = replace(experiment, search=replace(experiment.search, method="exhaustive", total_episodes=0))
+    assert command.ending_of(unlimited, 10**9, 0.0) is None
+    assert replace(experiment.search, total_episodes=0).budget == 100_000
+    timed = replace(experiment, run=replace(experiment.run, duration="10s"))
+    assert command.ending_of(timed, 0, 11.0) == "time"
+
+
+def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert search(tmp_path / "run", f"--json {tmp_path / 'no' / 'results.json'}") == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert cli.main(["workflow", "search", "--resume", str(tmp_path)]) == 2
+    assert "is not a run's folder" in capsys.readouterr().err
+    (tmp_path / "config.yaml").write_text(SEARCH.to_yaml())
+    assert cli.main(["workflow", "search", "--resume", str(tmp_path)]) == 2
+    assert "search.json is missing or damaged" in capsys.readouterr().err
+    (tmp_path / "config.yaml").write_text("env: {envs: 4}\nworkflows: 3\n")
+    assert cli.main(["workflow", "search", "--resume", str(tmp_path)]) == 2
+    assert "does not hold the settings of a search: unknown setting 'workflows'" in capsys.readouterr().err
+
+
+def test_a_missing_sklearn_is_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(surrogate, "find_spec", lambda name: None)
+    assert search(tmp_path / "gp") == 2
+    assert "pip install 'garrison[workflow]'" in capsys.readouterr().err
+    assert not (tmp_path / "gp").exists()
+
+
+def test_the_command_lists_its_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["workflow"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"  {name} " in out for name in ("train", "search", "evaluate"))
+    assert cli.main(["workflow", "serch"]) == 2
+    assert "did you mean 'search'" in capsys.readouterr().err
