@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from garrison.config import EnvConfig, Experiment, RunConfig
 from garrison.errors import choose
-from garrison.learn.config import PolicyConfig, PPOConfig
+from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
 
 DEFAULT = "ppo-mixed"
 
@@ -48,6 +48,58 @@ _PPO_CARTPOLE = PPOConfig(
     policy=PolicyConfig(hidden=(64, 64)),
 )
 
+# Small batches keep what an actor knows young: with one buffer it is a single update behind.
+_IMPALA = ImpalaConfig(
+    steps=30_000_000,
+    rollout=100,
+    buffers=1,
+    batch=1,
+    epochs=3,
+    minibatches=16,
+    vtrace_lambda=0.98,
+    learning_rate=2.5e-3,
+    gamma=0.995,
+    entropy_coef=0.01,
+    entropy_coef_final=0.0005,
+    entropy_schedule="linear",
+    reward_scale=0.5,
+    action_masks=True,
+)
+_IMPALA_CARTPOLE = ImpalaConfig(
+    steps=400_000,
+    actors=2,
+    rollout=64,
+    epochs=4,
+    minibatches=4,
+    vtrace_lambda=0.9,
+    learning_rate=3e-3,
+    entropy_coef=0.005,
+    reward_scale=0.05,
+)
+_A3C = A3CConfig(
+    steps=30_000_000,
+    rollout=25,
+    gae_lambda=0.95,
+    normalise_advantages="batch",
+    learning_rate=2e-3,
+    gamma=0.99,
+    entropy_coef=0.01,
+    entropy_coef_final=0.0005,
+    entropy_schedule="linear",
+    reward_scale=0.1,
+    action_masks=True,
+)
+_A3C_CARTPOLE = A3CConfig(
+    steps=600_000,
+    actors=2,
+    rollout=32,
+    gae_lambda=0.9,
+    normalise_advantages="batch",
+    learning_rate=3e-3,
+    entropy_coef=0.005,
+    reward_scale=0.05,
+)
+
 PRESETS: dict[str, tuple[str, Experiment]] = {
     "ppo-mixed": (
         "CAGE-2 against B_line and Meander in equal shares; the default",
@@ -67,6 +119,22 @@ PRESETS: dict[str, tuple[str, Experiment]] = {
         "CartPole-v1: any Gymnasium environment works, here in seconds",
         Experiment(_CARTPOLE, _BRIEF, _PPO_CARTPOLE),
     ),
+    "ppo-cartpole-parallel": (
+        "the same with 32 environments in 4 processes that wait for each other",
+        Experiment(replace(_CARTPOLE, envs=32, backend="shared", workers=4), _BRIEF, _PPO_CARTPOLE),
+    ),
+    "impala-mixed": (
+        "CAGE-2 by IMPALA: actors of their own, one learner; B_line and Meander in equal shares",
+        Experiment(replace(_MIXED, envs=256), learner=_IMPALA),
+    ),
+    "impala-bline": ("the same against B_line", Experiment(replace(_BLINE, envs=256), learner=_IMPALA)),
+    "impala-meander": ("the same against Meander", Experiment(replace(_MEANDER, envs=256), learner=_IMPALA)),
+    "impala-cartpole": ("CartPole-v1 by IMPALA", Experiment(_CARTPOLE, _BRIEF, _IMPALA_CARTPOLE)),
+    "a3c-mixed": (
+        "CAGE-2 by A3C: actors write to shared weights without locks",
+        Experiment(replace(_MIXED, envs=64), learner=_A3C),
+    ),
+    "a3c-cartpole": ("CartPole-v1 by A3C", Experiment(_CARTPOLE, _BRIEF, _A3C_CARTPOLE)),
 }
 
 

@@ -63,7 +63,7 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
         name, base = Path(source).stem, load_experiment(Path(source))
     else:
         name, base = source or DEFAULT, preset(source or DEFAULT)
-    presets = "\n".join(f"  {key:<13} {what}" for key, (what, _) in PRESETS.items())
+    presets = "\n".join(f"  {key:<22} {what}" for key, (what, _) in PRESETS.items())
     args = tyro.cli(
         Arguments,
         prog="garrison train [PRESET | FILE.yaml]",

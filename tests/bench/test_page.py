@@ -67,6 +67,8 @@ def everything(folder: Path) -> None:
     store(folder, "vector-scaling", [row("plain loop | 1 | workers"), *scaling])
     stages = {"act": 0.2, "learn": 0.8}
     store(folder, "train", [row("garrison 64x64", **stages), row("CleanRL-style 64x64"), row("matrix products 64x64")])
+    learners = [row("native, 1 epoch: PPO"), row("uneven: bare loops"), row("uneven: IMPALA", 900.0)]
+    store(folder, "train-async", learners, shares={"uneven: IMPALA, share of the bare loops": 0.87})
     stepped = [row(f"{way} | {n} | garrison/CAGE2-v0", 5.0 * n) for way in users.WAYS for n in (1, 20, 100)]
     stepped.append(row("pipes | 20 | garrison/CybORG-v0", 2.0))
     tables = users.compare({r["name"]: r for r in stepped})
@@ -101,7 +103,8 @@ def test_every_result_is_shown_with_its_command_and_machine(tmp_path: Path) -> N
     assert "garrison bench cluster --quick" in html
     assert "A quick look, not for publication: cluster ran" in html
     assert "ValueError: &lt;broken&gt;" in html
-    assert len(list(root.iter("svg"))) >= 12
+    assert len(list(root.iter("svg"))) >= 14
+    assert "87%" in html
     assert "no data" not in html
     assert "CybORG itself on this machine" in html
     assert '<td>pipes</td><td class="right">20</td>' in html
