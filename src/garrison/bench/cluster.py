@@ -125,7 +125,7 @@ def impala(
         else:
             transport = Local(plan)
         stack.callback(transport.close)
-        learner = Learner(config, policy, layout, None)
+        learner = Learner(config, policy, layout, config.threads)
         stack.callback(learner.network.close)
         transport.publish(policy.flat.numpy(), 0)
         times: dict[str, list[float]] = {name: [] for name in ("wait", "handle", "learn", "publish", "fetch", "lag")}

@@ -185,7 +185,7 @@ class ImpalaConfig(LearnerConfig):
     device: str = "auto"
     """Where the learner's network lives: auto, cpu, cuda or cuda:N."""
     threads: int = 0
-    """Threads of the learner's network; 0 means one for each core without an actor, at least one."""
+    """Threads of the learner's network; 0 means one for each core of its machine without an actor, at least one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

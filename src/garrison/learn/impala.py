@@ -77,7 +77,9 @@ def train(
     watch = Stopwatch(STAGES)
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
-        learner = Learner(config, policy.move(find_device(config.device)), layout, resume)
+        here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
+        threads = config.threads or max(1, cores() - here)
+        learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
             result = _loop(learner, transport, watch, run, began)
         finally:
@@ -132,9 +134,10 @@ def actor_count(config: ImpalaConfig) -> int:
 class Learner:
     """The weights, and how they change with a batch."""
 
-    def __init__(self, config: ImpalaConfig, policy: Policy, layout: Layout, resume: dict[str, Any] | None) -> None:
+    def __init__(
+        self, config: ImpalaConfig, policy: Policy, layout: Layout, threads: int, resume: dict[str, Any] | None = None
+    ) -> None:
         self.config, self.policy = config, policy
-        threads = config.threads or max(1, cores() - actor_count(config))
         self.network = make_network(policy, layout.num_envs * config.batch, config.compute, threads)
         self.adam = Adam(policy.flat, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
         self.gathered = Gathered(layout, config.batch)
