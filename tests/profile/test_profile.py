@@ -14,6 +14,7 @@ from garrison.profile.command import Options, checked_advice, fitting
 from garrison.profile.findings import findings
 from garrison.profile.inference import infer
 from garrison.profile.report import table, to_text
+from garrison.vector.api import BACKENDS
 from garrison.vector.timing import PARTS
 
 HERE = Path(__file__).parent
@@ -117,6 +118,7 @@ def test_what_would_take_too_long_is_left_out_unless_asked_for() -> None:
     assert command._too_slow("serial", 0.5, Options("x", backend=("serial",), envs=100)) == ""
     assert fitting(has_batch=True)[:2] == ["native", "serial"]
     assert "native" not in fitting(has_batch=False)
+    assert set(fitting(has_batch=False)) == set(BACKENDS) - {"ray"}
 
 
 def advice_run(rates: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:

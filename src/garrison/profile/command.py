@@ -21,7 +21,7 @@ from garrison.profile import report
 from garrison.profile.advice import Advice, advise
 from garrison.profile.findings import crowded, findings
 from garrison.profile.target import parse_arguments
-from garrison.vector.api import BACKENDS, cores
+from garrison.vector.api import cores
 
 PATIENCE = 60.0
 """Seconds that a process may take beside measuring: importing, compiling, making the environments."""
@@ -29,6 +29,8 @@ PATIENCE = 60.0
 DISAPPOINTING = 0.8
 """The share of the expected gain below which the next best is tried as well."""
 MOST_CHECKS = 2
+TIMED = ("serial", "threads", "pipes", "shared", "async")
+"""The backends that account for their time, simplest first; Ray's workers have clocks of their own."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def main(arguments: list[str]) -> int:
     if not 0.0 < options.seconds <= 600.0:
         raise UserError(f"--seconds must be between 0 and 600; got {options.seconds:g}")
     for backend in options.backend:
-        choose("backend", backend, ["native", *BACKENDS])
+        choose("backend", backend, ["native", *TIMED])
     progress = Console(stderr=True)
     with progress.status("looking at one environment") as status:
         result = measure(options, status.update)
@@ -176,11 +178,8 @@ def verified(advice: Advice, request: dict[str, Any], rows: dict[str, Any], base
 
 def fitting(has_batch: bool) -> list[str]:
     """Return the backends that can run an environment here."""
-    ours = [name for name in BACKENDS if sys.platform != "win32" or name in ("serial", "threads")]
-    return [
-        *(["native"] if has_batch else []),
-        *sorted(ours, key=["serial", "threads", "pipes", "shared", "async"].index),
-    ]
+    ours = [name for name in TIMED if sys.platform != "win32" or name in ("serial", "threads")]
+    return [*(["native"] if has_batch else []), *ours]
 
 
 def _too_slow(backend: str, step_seconds: float, options: Options) -> str:
