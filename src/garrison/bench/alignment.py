@@ -78,7 +78,7 @@ def compare(num_envs: int, rounds: int) -> list[Row]:
 
 
 def run(quick: bool, out: Path | None) -> None:
-    """Compare batches of several sizes, print a table and keep it as `sim-workflow.json` in `out`."""
+    """Compare batches of several sizes, print a table and keep it as `workflow/cost.json` in `out`."""
     from rich.console import Console
     from rich.table import Table
 
@@ -97,6 +97,7 @@ def run(quick: bool, out: Path | None) -> None:
     if out is not None:
         method = {"rounds": rounds, "steps_a_turn": _STEPS, "clock": "CPU time of the thread", "interleaved": True}
         facts = {"machine": machine.facts(), "method": method, "results": [asdict(row) for row in rows]}
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "sim-workflow.json").write_text(json.dumps(facts, indent=1) + "\n")
-        print(f"wrote {out / 'sim-workflow.json'}")
+        file = out / "workflow" / "cost.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(facts, indent=1) + "\n")
+        print(f"wrote {file}")

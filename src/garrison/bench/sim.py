@@ -31,7 +31,7 @@ class Options(Common):
     repeats: int = 7
     """Fresh processes per configuration."""
     workflow: bool = False
-    """Compare batches with and without a workflow instead; the result is `sim-workflow.json`."""
+    """Compare batches with and without a workflow instead; the result is `workflow/cost.json`."""
 
 
 @contextmanager
