@@ -84,10 +84,12 @@ def test_names_must_differ() -> None:
         measure([Configuration("a", "x:y"), Configuration("a", "x:y")])
 
 
-def test_the_command_is_kept_without_the_place_of_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_is_kept_without_places_that_mean_nothing_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for words in (["--out", "/here", "--costs", "500 µs"], ["--out=/here", "--costs", "500 µs"]):
         monkeypatch.setattr("sys.argv", ["garrison", "bench", "vector", *words])
         assert command_line() == "garrison bench vector --costs '500 µs'"
+    monkeypatch.setattr("sys.argv", ["garrison", "bench", "train", "--rllib-python", "/there/python", "--quick"])
+    assert command_line() == "garrison bench train --rllib-python PYTHON --quick"
 
 
 def test_short_numbers() -> None:

@@ -14,6 +14,7 @@ import yaml
 from garrison import cli
 from garrison.config import Experiment
 from garrison.errors import UserError
+from tests.learn.family import descendants, gone
 
 QUICK = "--envs 4 --rollout 16 --compute autograd --no-tensorboard"
 
@@ -57,14 +58,14 @@ def test_ctrl_c_ends_the_actors_and_keeps_a_checkpoint(tmp_path: Path) -> None:
         while not (out / "metrics.jsonl").exists() or not (out / "metrics.jsonl").read_text():
             assert run.poll() is None
             time.sleep(0.05)
-        family = _family(run.pid)
+        family = descendants(run.pid)
         os.kill(run.pid, signal.SIGINT)
         _, said = run.communicate(timeout=60)
     assert run.returncode == 130
     assert b"Continue with: garrison train --resume" in said
     assert (out / "checkpoint.garrison").exists()
     assert len(family) >= 2
-    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+    assert gone(family)
 
 
 def test_a_cluster_needs_something_to_put_on_it() -> None:
@@ -80,9 +81,3 @@ def test_one_learner_a_file() -> None:
         Experiment.from_yaml("impala: {gae_lambda: 0.5}")
     experiment = Experiment.from_yaml("a3c: {gamma: 0.5}")
     assert (experiment.algorithm, experiment.learner.gamma) == ("a3c", 0.5)
-
-
-def _family(pid: int) -> list[int]:
-    """Return the process ids of all descendants."""
-    children = [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in file.read_text().split()]
-    return children + [one for child in children for one in _family(child)]

@@ -194,6 +194,7 @@ def command_line() -> str:
     """Return the command that runs, without the place of its results, which means nothing elsewhere."""
     words = sys.argv[1:]
     kept = [word for k, word in enumerate(words) if "--out" not in (word, *words[max(0, k - 1) : k])]
+    kept = ["PYTHON" if flag.endswith("-python") else word for flag, word in zip(["", *kept], kept, strict=False)]
     return shlex.join(["garrison", *(word for word in kept if not word.startswith("--out="))])
 
 
