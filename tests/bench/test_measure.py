@@ -94,3 +94,10 @@ def test_the_command_is_kept_without_places_that_mean_nothing_elsewhere(monkeypa
 
 def test_short_numbers() -> None:
     assert [short(x) for x in (1_234_567, 45_600, 789.4, 3.21)] == ["1.23 M", "45.6 k", "789", "3.21"]
+
+
+def test_a_row_that_finished_nothing_is_kept_and_never_quoted() -> None:
+    idle = Sample(0, 1.0, 1.0, 0.0, 0.0, 0.0, 1, {})
+    row = Measurement(Configuration("slow", ""), (idle, idle))
+    assert (row.rate, row.spread, row.steady) == (0.0, float("inf"), False)
+    assert row.record()["spread"] is None

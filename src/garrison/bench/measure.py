@@ -49,7 +49,7 @@ class Measurement:
     def spread(self) -> float:
         """Interquartile range over the median; with fewer than four repeats, the full range over the median."""
         rates = sorted(self.rates)
-        if len(rates) < 2:
+        if len(rates) < 2 or not self.rate:  # nothing may be finished in a time that is too short
             return float("inf")
         if len(rates) < 4:
             return (rates[-1] - rates[0]) / self.rate
@@ -92,7 +92,7 @@ class Measurement:
             "workload": self.configuration.workload,
             "arguments": self.configuration.arguments,
             "steps_per_second": round(self.rate, 2),
-            "spread": round(self.spread, 4) if len(self.samples) > 1 else None,
+            "spread": round(self.spread, 4) if self.spread < float("inf") else None,
             "steady": self.steady,
             "cores_used": round(self.cores_used, 3),
             "start_seconds": round(self.median("start_seconds"), 4),
