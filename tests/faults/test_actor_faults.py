@@ -134,7 +134,8 @@ def test_a_broken_actor_is_told_of_and_replaced(
     train, name = TRAINERS[trainer]
     log = UntilSaid()
     train(partial(FaultyOnce, fault=fault, marker=tmp_path / "done"), log, 10**12, timeout)
-    (sentence,) = [text for text in log.said if message in text]
+    # On a busy machine an actor that is only slow may be taken for stuck, and replaced, as well.
+    sentence, *_ = [text for text in log.said if message in text]
     assert sentence.startswith(f"{name} ")
     assert sentence.endswith("another one takes its place")
     assert log.metrics[-1]["charts/actors_replaced"] == len(log.said)
