@@ -265,7 +265,7 @@ def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
         rollout, memory = buffer.rollout, torch.from_numpy(buffer.memory)
         actor.collector.reset(actor_seed(task.seed, start, recipe.num_envs))
         news: list[News] = []
-        told = perf_counter()
+        told = -NEWS_SECONDS  # the first update is told at once: from then on silence means that it is stuck
         random = np.random.default_rng(0)  # one minibatch: its order does not matter
         while not shared.is_over[0]:
             policy.flat.numpy()[:] = shared.weights
