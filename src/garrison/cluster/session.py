@@ -8,7 +8,7 @@ all its sockets are bound to the loopback; `tests/cluster/test_session.py` looks
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -87,10 +87,11 @@ def disconnect() -> None:
 
 def load() -> Any:
     """Import Ray, or say how to get it."""
-    try:
-        return import_module("ray")
-    except ImportError as error:
-        raise UserError("Ray is not installed: pip install 'garrison[ray]'") from error
+    with suppress(ImportError):
+        ray = import_module("ray")
+        if hasattr(ray, "init"):  # a folder named ray beside the program, such as Ray's own in /tmp, imports too
+            return ray
+    raise UserError("Ray is not installed: pip install 'garrison[ray]'")
 
 
 @contextmanager
