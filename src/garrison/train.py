@@ -1,6 +1,8 @@
 """`garrison train`: settings from a preset or a file, changed by flags; a run's folder; the learner; the score."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -48,7 +50,8 @@ def main(arguments: list[str]) -> int:
     require_torch()
     require_yaml()
     name, args = parse(arguments)
-    return train_run(args.experiment, name, Path(args.resume) if args.resume else None, args.quiet)
+    with _reaching(args.experiment.run.cluster):
+        return train_run(args.experiment, name, Path(args.resume) if args.resume else None, args.quiet)
 
 
 def parse(arguments: list[str]) -> tuple[str, Arguments]:
@@ -88,7 +91,6 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
         raise UserError(
             f"the backend {experiment.env.backend!r} has no action masks: say --no-action-masks, or use native."
         )
-    _connect(experiment)
     has_actors = experiment.algorithm != "ppo"  # then each actor makes environments of its own, and these only tell
     envs = make_envs(experiment.env, 1 if has_actors else None)
     about = {
@@ -151,7 +153,6 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
         finally:
             recorder.close()
             envs.close()
-            _disconnect(experiment)
     if interrupts.signal is not None and status == "finished":
         status = "interrupted"
 
@@ -171,18 +172,18 @@ def train_run(experiment: Experiment, name: str, resume: Path | None = None, qui
     return {"finished": 0, "interrupted": interrupts.exit_code, "diverged": 1}[status]
 
 
-def _connect(experiment: Experiment) -> None:
-    """Reach the cluster before anything is made on it."""
-    if experiment.run.cluster:
-        from garrison import cluster
+@contextmanager
+def _reaching(address: str) -> Iterator[None]:
+    """Be connected to a cluster, if an address is given."""
+    if not address:
+        yield
+        return
+    from garrison import cluster
 
-        cluster.connect(experiment.run.cluster)
-
-
-def _disconnect(experiment: Experiment) -> None:
-    if experiment.run.cluster:
-        from garrison import cluster
-
+    cluster.connect(address)
+    try:
+        yield
+    finally:
         cluster.disconnect()
 
 
