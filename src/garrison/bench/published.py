@@ -263,8 +263,8 @@ TABLES: dict[str, tuple[str, Callable[[Path], str]]] = {
 """Name to (the result it is made from, what makes it)."""
 PLACES: dict[str, tuple[str, ...]] = {
     "README.md": ("sim", "train", "users", "learners", "record"),
-    "docs/performance.md": ("users", "scaling", "peers"),
-    "docs/vector.md": (),
+    "docs/performance.md": ("users", "scaling"),
+    "docs/vector.md": ("peers",),
     "docs/impala.md": ("async", "learners"),
     "docs/workflow.md": ("orders",),
 }
