@@ -49,6 +49,26 @@ def gae(
     return advantages
 
 
+@kernel
+def what_follows(
+    t: int,
+    i: int,
+    values: Floats,
+    terminations: Flags,
+    truncations: Flags,
+    final_values: Floats,
+    last_values: Floats,
+) -> tuple[np.float32, bool]:
+    """Return the value after the step (t, i), and whether the rollout's next row continues its episode."""
+    if terminations[t, i]:
+        return np.float32(0.0), False
+    if truncations[t, i]:
+        return final_values[t, i], False
+    if t == len(values) - 1:
+        return last_values[i], False
+    return values[t + 1, i], True
+
+
 @kernel(cached=True)
 def _gae(
     rewards: Floats,
@@ -64,17 +84,7 @@ def _gae(
     steps, num_envs = rewards.shape
     for t in range(steps - 1, -1, -1):
         for i in range(num_envs):
-            if terminations[t, i]:
-                next_value = np.float32(0.0)
-                later = np.float32(0.0)
-            elif truncations[t, i]:
-                next_value = final_values[t, i]
-                later = np.float32(0.0)
-            elif t == steps - 1:
-                next_value = last_values[i]
-                later = np.float32(0.0)
-            else:
-                next_value = values[t + 1, i]
-                later = advantages[t + 1, i]
+            next_value, goes_on = what_follows(t, i, values, terminations, truncations, final_values, last_values)
+            later = advantages[t + 1, i] if goes_on else np.float32(0.0)
             correction = rewards[t, i] + gamma * next_value - values[t, i]
             advantages[t, i] = correction + gamma * gae_lambda * later

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garrison.jit import kernel
-from garrison.learn.returns import Flags, Floats
+from garrison.learn.returns import Flags, Floats, what_follows
 
 
 class VTrace(NamedTuple):
@@ -94,16 +94,8 @@ def _vtrace(
     steps, num_envs = rewards.shape
     for t in range(steps - 1, -1, -1):
         for i in range(num_envs):
-            later = np.float32(0.0)  # v_{t+1} - V_{t+1}
-            if terminations[t, i]:
-                next_value = np.float32(0.0)
-            elif truncations[t, i]:
-                next_value = final_values[t, i]
-            elif t == steps - 1:
-                next_value = last_values[i]
-            else:
-                next_value = values[t + 1, i]
-                later = targets[t + 1, i] - next_value
+            next_value, goes_on = what_follows(t, i, values, terminations, truncations, final_values, last_values)
+            later = targets[t + 1, i] - next_value if goes_on else np.float32(0.0)
             ratio = np.float32(np.exp(log_ratios[t, i]))
             weights[t, i] = min(rho_bar, ratio)
             difference = rewards[t, i] + gamma * next_value - values[t, i]
