@@ -11,7 +11,7 @@ class Printer:
     stop = False
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
-        speed, score = metrics["charts/steps_per_second"], metrics.get("charts/episode_return", float("nan"))
+        speed, score = metrics["time/fps"], metrics.get("rollout/ep_reward_mean", float("nan"))
         print(f"{step:>9} steps   {speed:>9,.0f} steps/s   mean return {score:8.2f}")
 
     def due_checkpoint(self, step: int) -> bool:
@@ -25,7 +25,7 @@ def main(steps: int = 2_000_000) -> float:
     envs = VectorEnv(1024, red="bline", length=100, autoreset_mode="SameStep")
     result = train(PPOConfig(steps=steps), envs, Printer())
     print(f"{result.steps} steps in {result.seconds:.1f} s, {result.compute} on {result.threads} threads")
-    return result.metrics["charts/episode_return"]
+    return result.metrics["rollout/ep_reward_mean"]
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_command_exits_2_and_suggests_the_nearest(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(cli.COMMANDS, "doctor", ("garrison.doctor", ""))
+    monkeypatch.setitem(cli.COMMANDS, "doctor", ("garrison.commands.doctor", ""))
     assert cli.main(["docter"]) == 2
     assert "did you mean doctor?" in capsys.readouterr().err
 

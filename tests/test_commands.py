@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from garrison import cli, doctor
+from garrison import cli
 from garrison.bench import measure, sim
+from garrison.commands import doctor
 
 
 def test_doctor_reports_versions_kernels_and_speed(

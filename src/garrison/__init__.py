@@ -4,25 +4,11 @@ Importing this package registers its environments with Gymnasium and does nothin
 and torch load on first use.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
 from garrison.registration import register
-from garrison.version import __version__
+from garrison.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from garrison import cage2, cluster, vector
-
-__all__ = ["__version__", "cage2", "cluster", "vector"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 register()
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return import_module(f"garrison.{name}")
-    raise AttributeError(f"module 'garrison' has no attribute {name!r}; it has {', '.join(__all__)}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -12,16 +12,28 @@ from garrison.errors import UserError
 from garrison.version import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "train": ("garrison.train", "train an agent: a preset, or settings in a YAML file"),
-    "evaluate": ("garrison.evaluate", "score a defender by the challenge's protocol, beside the leaderboard"),
-    "compare": ("garrison.compare", "put runs side by side, or train presets for equal times first: a table and plots"),
-    "plot": ("garrison.report.plot", "draw a run: learning curve, losses, time split, action mix"),
+    "train": ("garrison.commands.train", "train an agent: a preset, or settings in a YAML file"),
+    "evaluate": (
+        "garrison.challenge.evaluation",
+        "score a defender by the challenge's protocol",
+    ),
+    "compare": (
+        "garrison.commands.compare",
+        "put runs side by side, or train presets for equal times first",
+    ),
+    "plot": ("garrison.report.figures", "draw a run: learning curve, losses, time split, action mix"),
     "workflow": ("garrison.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
-    "conformance": ("garrison.conformance", "replay recorded CybORG episodes and compare every value of every step"),
+    "conformance": (
+        "garrison.challenge.conformance",
+        "replay recorded CybORG episodes and compare every value",
+    ),
     "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
     "profile": ("garrison.profile", "where the time of a step goes, for any environment and backend; and what to do"),
-    "doctor": ("garrison.doctor", "versions, cores, compiled kernels and a two-second speed check"),
-    "demo": ("garrison.demo", "play the scripted attackers against simple defenders, thousands of episodes at once"),
+    "doctor": ("garrison.commands.doctor", "versions, cores, compiled kernels and a two-second speed check"),
+    "demo": (
+        "garrison.commands.demo",
+        "play the scripted attackers against simple defenders",
+    ),
 }
 
 

@@ -12,4 +12,4 @@ def register() -> None:
             vector_entry_point="garrison.cage2.vector_env:VectorEnv",
         )
     if "garrison/CybORG-v0" not in registration.registry:
-        registration.register(id="garrison/CybORG-v0", entry_point="garrison.vector.adapters.cyborg:CyborgEnv")
+        registration.register(id="garrison/CybORG-v0", entry_point="garrison.cage2.cyborg:CyborgEnv")

@@ -10,11 +10,11 @@ from garrison.agents import NetworkAgent
 from garrison.agents.forward import PlainNetwork, TorchNetwork
 from garrison.cage2 import VectorEnv
 from garrison.cage2.action_sets import ACTION_SETS
+from garrison.challenge.evaluation import evaluate
 from garrison.errors import UserError
-from garrison.evaluate import evaluate
 from garrison.learn.config import PolicyConfig
-from garrison.learn.policy import Policy
-from garrison.runs.networks import describe_policy
+from garrison.learn.nn.description import describe_policy
+from garrison.learn.nn.policy import Policy
 
 REDS = {"bline": 0.5, "meander": 0.5}
 

@@ -7,8 +7,8 @@ import pytest
 
 from garrison.agents import load_agent
 from garrison.agents.load import SHIPPED
-from garrison.evaluate import evaluate
-from garrison.runs import checkpoint
+from garrison.challenge.evaluation import evaluate
+from garrison.storage import checkpoint
 
 CHAMPION = -54.57  # the challenge's winner, leaderboard rules
 BEST_CLAIM = -58.0  # the best claim under head rules
@@ -38,7 +38,7 @@ def test_playing_needs_no_torch() -> None:
 import sys
 sys.modules["torch"] = None
 from garrison.agents import load_agent
-from garrison.evaluate import evaluate
+from garrison.challenge.evaluation import evaluate
 print(evaluate(load_agent("record"), "leaderboard", episodes=5).total < 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from garrison import cli
-from garrison.bench import machine, vector
+from garrison.bench import vector
+from garrison.bench.measure import doubling
 from garrison.bench.synthetic import Synthetic, rounds_per_second, spin
 
 
@@ -47,7 +48,7 @@ def test_the_command_measures_prints_and_saves(
 def test_scaling_measures_doubling_workers_up_to_twice_the_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(vector.machine, "cores", lambda: 2)
+    monkeypatch.setattr(vector.system, "cores", lambda: 2)
     arguments = ["--part", "scaling", "--repeats", "1", "--seconds", "0.03", "--out", str(tmp_path)]
     assert cli.main(["bench", "vector", *arguments]) == 0
     rows = json.loads((tmp_path / "vector-scaling.json").read_text())["results"]
@@ -59,7 +60,7 @@ def test_scaling_measures_doubling_workers_up_to_twice_the_cores(
 
 
 def test_doubling() -> None:
-    assert [machine.doubling(n) for n in (1, 2, 3, 8, 12)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 12]]
+    assert [doubling(n) for n in (1, 2, 3, 8, 12)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 12]]
 
 
 def test_help_and_mistakes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from garrison.cluster.model import ADVICE, Costs, predict, saturation
+from garrison.cluster.scaling import ADVICE, Costs, predict, saturation
 
 COSTS = Costs(
     actor_rate=10_000.0,

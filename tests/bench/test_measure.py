@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from garrison.bench.measure import Configuration, Measurement, Sample, Work, command_line, measure, short
+from garrison.bench.measure import Configuration, Measurement, Sample, Work, command_line, measure
+from garrison.text import short
 
 HERE = "tests.bench.test_measure"
 

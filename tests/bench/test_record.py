@@ -7,7 +7,7 @@ import pytest
 
 from garrison import cli
 from garrison.bench import record
-from garrison.runs import checkpoint
+from garrison.storage import checkpoint
 
 
 def test_a_rank_is_passed_when_the_curve_stays_above_it() -> None:

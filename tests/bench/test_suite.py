@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from garrison import bench, cli
-from garrison.bench import machine, suite
+from garrison import bench, cli, system
+from garrison.bench import suite
 
 ROOT = Path(__file__).parents[2]
 # Two benches: one is done at once, the other measures something that never ends.
@@ -68,7 +68,7 @@ def test_an_interrupt_leaves_what_is_finished_and_no_process(tmp_path: Path, num
     assert process.stdout is not None
     while process.stdout.readline() != b"measuring\n":
         pass
-    while len(below := machine.tree(process.pid)) < 2:
+    while len(below := system.process_tree(process.pid)) < 2:
         time.sleep(0.02)
     process.send_signal(number)
     assert process.wait(20) == code

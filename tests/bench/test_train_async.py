@@ -11,7 +11,7 @@ ROUNDS = 50
 def test_our_learners_advance_by_whole_updates() -> None:
     with train_async.impala(actors=0, envs=8, rollout=16, threads=1) as work:
         assert [work.advance(), work.advance()] == [128, 128]
-        assert work.facts()["charts/policy_lag"] == 0
+        assert work.facts()["train/policy_lag"] == 0
     with train_async.ppo(workers=2, envs=8, rollout=16, rounds=ROUNDS) as work:
         assert [work.advance(), work.advance()] == [128, 128]
 
@@ -19,7 +19,7 @@ def test_our_learners_advance_by_whole_updates() -> None:
 def test_workers_and_actors_advance() -> None:
     with train_async.impala(actors=1, envs=4, rollout=16, rounds=ROUNDS) as work:
         assert [work.advance(), work.advance()] == [64, 64]
-        assert set(work.facts()) >= {"charts/policy_lag", "charts/publish_share"}
+        assert set(work.facts()) >= {"train/policy_lag", "train/publish_share"}
     with train_async.a3c(actors=1, envs=4, rollout=16, rounds=ROUNDS) as work:
         assert work.advance() >= 64
 

@@ -3,7 +3,7 @@
 import pytest
 
 from garrison.cage2.names import Access, RedKind, Success
-from tests.cage2.play import Duel
+from tests.helpers.duel import Duel
 
 
 def at_enterprise(**settings: object) -> Duel:

@@ -18,7 +18,7 @@ from garrison.cage2.action_sets import ACTION_SETS
 from garrison.cage2.memory import NUM_REMEMBERED
 from garrison.cage2.workflow import UNITS, Workflow
 from garrison.errors import UserError
-from tests.cage2.play import ACTION, Duel
+from tests.helpers.duel import ACTION, Duel
 
 ALL_ORDERS = list(permutations(range(5)))
 FIXES = [a.id for a in ACTIONS if a.name.startswith(("Remove", "Restore"))]

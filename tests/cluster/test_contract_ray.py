@@ -1,8 +1,9 @@
 """The contract of all vector backends, for `ray`: the same table of tests, with another backend in it."""
 
 import pytest
-import test_contract
-from shared_table import table
+
+from tests.helpers.shared_table import table
+from tests.vector import test_contract
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_vector_faults as shared
-from shared_table import with_ray
-from test_vector_faults import FAULT, GO, gone, make
 
 from garrison.errors import UserError
 from garrison.vector import EnvTimeout, WorkerDied
+from tests.faults import test_vector_faults as shared
+from tests.faults.test_vector_faults import FAULT, GO, gone, make
+from tests.helpers.shared_table import with_ray
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 

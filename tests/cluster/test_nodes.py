@@ -14,18 +14,18 @@ import gymnasium
 import numpy as np
 import pytest
 import ray
-from processes import gone, parents
-from test_contract import play
-from vector_samples import Sampler, assert_same
 
 import garrison.vector
 from garrison.cluster.transport import Remote
 from garrison.errors import UserError
-from garrison.learn.actor import Plan, Recipe, policy_of
+from garrison.learn.actors.actor import Plan, Recipe, policy_of
+from garrison.learn.actors.transport import Layout
 from garrison.learn.config import ImpalaConfig, PolicyConfig
 from garrison.learn.impala import train
-from garrison.learn.transport import Layout
 from garrison.vector import EnvFailed, EnvTimeout
+from tests.helpers.cluster_processes import gone, parents
+from tests.helpers.vector_samples import Sampler, assert_same
+from tests.vector.test_contract import play
 
 NET = PolicyConfig(hidden=(16,))
 
@@ -136,8 +136,8 @@ def test_a_run_outlives_an_actor_and_a_node_and_uses_one_that_joins(open_transpo
     assert traffic.versions == result.updates + 1  # one put each
     assert traffic.published == traffic.versions * result.policy.flat.numel() * 4
     assert traffic.received == traffic.trajectories * story.transport._bytes
-    assert {"actors/fetch", "charts/policy_lag", "charts/actors"} <= result.metrics.keys()
-    assert np.mean([m["charts/policy_lag"] for m in story.metrics]) <= 3 * 2  # as many as can be under way
+    assert {"actors/fetch", "train/policy_lag", "train/actors"} <= result.metrics.keys()
+    assert np.mean([m["train/policy_lag"] for m in story.metrics]) <= 3 * 2  # as many as can be under way
     assert not result.exact_resume
 
 
@@ -249,7 +249,7 @@ sys.stdin.readline()
 
 
 def test_a_killed_driver_leaves_no_actor_behind(cluster_of_three: Any) -> None:
-    script = DRIVER.format(folders=[str(Path(__file__).parent), *sys.path], address=cluster_of_three.address)
+    script = DRIVER.format(folders=[str(Path(__file__).parents[2]), *sys.path], address=cluster_of_three.address)
     driver = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert driver.stdin
     assert driver.stdout
@@ -277,7 +277,7 @@ def test_environments_spread_over_the_nodes(cluster_of_three: Any) -> None:
 
 
 def test_workers_without_room_are_told(cluster_of_three: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("garrison.vector.crew.MAKING_SECONDS", 6.0)
+    monkeypatch.setattr("garrison.workers.pool.MAKING_SECONDS", 6.0)
     with pytest.raises(EnvTimeout, match=r"not made environment \d within 6 s; the cluster has 3 CPUs, 0 of them free"):
         garrison.vector.make(Sampler, 4, "ray", workers=4, timeout=1.0)
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_async
-import test_contract
-from vector_samples import Sampler, assert_same
 
 import garrison.vector
 from garrison.errors import UserError
+from tests.helpers.vector_samples import Sampler, assert_same
+from tests.vector import test_async, test_contract
 
 SHARED = (
     "test_each_environment_has_the_trajectory_it_has_in_serial",

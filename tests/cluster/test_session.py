@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 import ray
-from processes import descendants, gone, listening
-from vector_samples import Sampler
 
 import garrison.vector
 from garrison import cluster
 from garrison.errors import UserError
+from tests.helpers.cluster_processes import descendants, gone, listening
+from tests.helpers.vector_samples import Sampler
 
 
 def test_nothing_listens_beyond_the_loopback(local_ray: None) -> None:

@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learn.bits_env import BitsEnv
-from tests.learn.family import descendants, gone
-from tests.learn.test_impala import Talking
 
 from garrison import vector
 from garrison.errors import UserError
@@ -22,6 +19,9 @@ from garrison.learn import a3c, impala
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig
 from garrison.learn.run import Result
 from garrison.vector import EnvFailed
+from tests.helpers.bits_env import BitsEnv
+from tests.helpers.family import descendants, gone
+from tests.learn.test_impala import Talking
 
 
 class UntilSaid(Talking):
@@ -138,7 +138,7 @@ def test_a_broken_actor_is_told_of_and_replaced(
     sentence, *_ = [text for text in log.said if message in text]
     assert sentence.startswith(f"{name} ")
     assert sentence.endswith("another one takes its place")
-    assert log.metrics[-1]["charts/actors_replaced"] == len(log.said)
+    assert log.metrics[-1]["train/actors_replaced"] == len(log.said)
 
 
 def test_when_replacing_does_not_help_the_run_ends_with_the_reason() -> None:
@@ -172,7 +172,7 @@ SCRIPT = """
     from functools import partial
     from pathlib import Path
     from tests.faults.test_actor_faults import TRAINERS, FaultyOnce
-    from tests.learn.family import descendants
+    from tests.helpers.family import descendants
 
     class Log:
         stop = False

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faulty_envs import Faulty
 from gymnasium.vector import AutoresetMode
 
 import garrison.vector
 from garrison.errors import UserError
 from garrison.vector import EnvFailed, EnvTimeout, WorkerDied
+from tests.helpers.faulty_envs import Faulty
 
 EVERY = ["serial", "threads", "pipes", "shared", "async"]
 PROCESSES = ["pipes", "shared", "async"]
@@ -316,7 +316,7 @@ SCRIPT = """
 import os, signal, sys, time
 sys.path[:0] = {paths!r}
 import numpy as np
-from faulty_envs import Faulty
+from tests.helpers.faulty_envs import Faulty
 import garrison.vector
 if __name__ == "__main__":
     envs = garrison.vector.make(lambda: Faulty({fault!r}), 4, {backend!r}, workers=2, start_method={method!r})
@@ -343,7 +343,7 @@ ENDINGS = {
 )
 def test_no_worker_outlives_the_caller(backend: str, method: str, ending: str) -> None:
     fault = "spin" if "step" in ending else ""
-    paths = [str(Path(__file__).parent), *sys.path]
+    paths = [str(Path(__file__).parents[2]), *sys.path]
     code = SCRIPT.format(paths=paths, fault=fault, backend=backend, method=method, ending=ENDINGS[ending])
     caller = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],

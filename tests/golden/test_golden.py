@@ -7,7 +7,7 @@ import pytest
 
 from garrison import cli
 from garrison.cage2.traces import load_trace
-from garrison.conformance import replay
+from garrison.challenge.conformance import replay
 from garrison.errors import UserError
 
 FILES = sorted(Path(__file__).parent.glob("*.npz"))

@@ -10,10 +10,10 @@ import torch
 from garrison.errors import UserError
 from garrison.learn import a3c
 from garrison.learn.config import A3CConfig, PolicyConfig
-from garrison.learn.policy import Policy
+from garrison.learn.nn.policy import Policy
 from garrison.learn.run import Diverged
-from tests.learn.bits_env import BitsEnv
-from tests.learn.family import gone
+from tests.helpers.bits_env import BitsEnv
+from tests.helpers.family import gone
 from tests.learn.test_impala import Poisoned, Talking
 
 SMALL: dict[str, Any] = {
@@ -34,8 +34,8 @@ def test_every_worker_updates_the_same_weights_and_the_run_can_be_continued() ->
     assert first.state["algorithm"] == "a3c"
     assert first.updates >= first.steps / 100 > 0  # the last news may not have been told
     assert 0 < first.state["adam"]["steps"] <= first.updates
-    assert log.metrics[-1]["charts/actors"] == 2
-    assert log.metrics[-1]["charts/episode_length"] == 10
+    assert log.metrics[-1]["train/actors"] == 2
+    assert log.metrics[-1]["rollout/ep_length_mean"] == 10
     assert len(log.family) == 2
     assert gone(log.family)
     assert not log.said

@@ -10,20 +10,20 @@ from gymnasium import spaces
 
 from garrison.errors import UserError
 from garrison.learn import impala
-from garrison.learn.actor import Actor, Recipe, actor_seed
-from garrison.learn.autograd import AutogradNetwork
-from garrison.learn.compiled import CompiledNetwork
+from garrison.learn.actors.actor import Actor, Recipe, actor_seed
+from garrison.learn.actors.transport import Buffer, Layout, Report, Trajectory
 from garrison.learn.config import ImpalaConfig, PolicyConfig
 from garrison.learn.loss import Terms
-from garrison.learn.policy import Policy
+from garrison.learn.nn.autograd import AutogradNetwork
+from garrison.learn.nn.compiled import CompiledNetwork
+from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Batch
 from garrison.learn.run import Diverged
-from garrison.learn.timing import Stopwatch
-from garrison.learn.transport import Buffer, Layout, Report, Trajectory
+from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
-from tests.learn.bits_env import BitsEnv
-from tests.learn.family import descendants, gone
-from tests.learn.test_compiled import random_batch, random_policy
+from tests.helpers.bits_env import BitsEnv
+from tests.helpers.family import descendants, gone
+from tests.learn.nn.test_compiled import random_batch, random_policy
 from tests.learn.test_ppo import Log, same
 
 SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
@@ -143,9 +143,9 @@ def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeyp
     np.testing.assert_allclose(given[0].advantages, (trace.advantages * trace.weights).reshape(-1))
     np.testing.assert_allclose(given[0].returns, trace.targets.reshape(-1))
     np.testing.assert_allclose(given[0].log_probs, log_probs.reshape(-1))
-    assert metrics["charts/policy_lag"] == 1
-    assert metrics["charts/vtrace_weight"] == pytest.approx(trace.weights.mean(), rel=1e-5)
-    assert metrics["charts/vtrace_weight"] < 0.89
+    assert metrics["train/policy_lag"] == 1
+    assert metrics["train/vtrace_weight"] == pytest.approx(trace.weights.mean(), rel=1e-5)
+    assert metrics["train/vtrace_weight"] < 0.89
     actor.close()
     learner.network.close()
 
@@ -179,12 +179,12 @@ def test_metrics_of_one_process() -> None:
     assert log.steps == [1000, 2000]
     assert log.states[-1] is result.state
     last = log.metrics[-1]
-    assert last["charts/policy_lag"] == last["charts/policy_lag_max"] == 0
-    assert last["charts/vtrace_weight"] == pytest.approx(1, abs=1e-6)
-    assert last["charts/episode_length"] == 10
-    assert last["charts/actors"] == 0
-    assert last["time/step"] > 0
-    assert last["time/wait"] < last["time/learn"]
+    assert last["train/policy_lag"] == last["train/policy_lag_max"] == 0
+    assert last["train/vtrace_weight"] == pytest.approx(1, abs=1e-6)
+    assert last["rollout/ep_length_mean"] == 10
+    assert last["train/actors"] == 0
+    assert last["time_split/step"] > 0
+    assert last["time_split/wait"] < last["time_split/learn"]
     assert sum(v for k, v in last.items() if k.startswith("actors/")) == pytest.approx(1)
 
 
@@ -195,9 +195,9 @@ def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
     assert result.steps >= 5000
     assert not result.exact_resume
     assert result.state["collector"] == {"envs": None}
-    assert {m["charts/actors"] for m in log.metrics} == {2}
-    assert max(m["charts/policy_lag_max"] for m in log.metrics) >= 1
-    assert all(0 <= m["charts/publish_share"] < 1 for m in log.metrics)
+    assert {m["train/actors"] for m in log.metrics} == {2}
+    assert max(m["train/policy_lag_max"] for m in log.metrics) >= 1
+    assert all(0 <= m["train/publish_share"] < 1 for m in log.metrics)
     assert not log.said
     assert log.family
     assert gone(log.family)

@@ -13,12 +13,12 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from garrison.cage2 import VectorEnv
 from garrison.errors import UserError
 from garrison.learn import Diverged, PolicyConfig, PPOConfig, train
-from garrison.learn.autograd import AutogradNetwork
 from garrison.learn.collector import Collector
-from garrison.learn.policy import Policy
+from garrison.learn.nn.autograd import AutogradNetwork
+from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Rollout
-from garrison.learn.timing import STAGES, Stopwatch
-from tests.learn.bits_env import BitsEnv
+from garrison.learn.stopwatch import STAGES, Stopwatch
+from tests.helpers.bits_env import BitsEnv
 
 SMALL = {"rollout": 25, "minibatches": 4, "policy": PolicyConfig(hidden=(16,))}
 
@@ -123,15 +123,15 @@ def test_metrics_have_their_final_names_and_time_adds_up() -> None:
     result = train(PPOConfig(steps=1000, **SMALL), BitsEnv(20, length=10), log)
     assert log.steps == [500, 1000]
     assert len(log.states) == 1
-    wanted = {f"time/{stage}" for stage in STAGES} | {
-        *("charts/steps_per_second", "charts/learning_rate", "charts/episode_return", "charts/episode_length"),
-        *("losses/policy", "losses/value", "losses/entropy", "losses/approx_kl", "losses/clip_fraction"),
-        *("losses/grad_norm", "losses/explained_variance", "charts/entropy_coef", "charts/epochs", "charts/episodes"),
+    wanted = {f"time_split/{stage}" for stage in STAGES} | {
+        *("time/fps", "train/learning_rate", "rollout/ep_reward_mean", "rollout/ep_length_mean"),
+        *("train/policy_loss", "train/value_loss", "train/entropy", "train/approx_kl", "train/clip_fraction"),
+        *("train/grad_norm", "train/explained_variance", "train/entropy_coef", "train/epochs", "rollout/episodes"),
     }
     assert set(log.metrics[-1]) == wanted
     assert all(type(value) in (int, float) for value in log.metrics[-1].values())
-    assert log.metrics[0]["charts/learning_rate"] > log.metrics[1]["charts/learning_rate"] > 0
-    assert 9 < log.metrics[1]["charts/episode_length"] <= 10  # the first episodes are cut, the others have 10 steps
+    assert log.metrics[0]["train/learning_rate"] > log.metrics[1]["train/learning_rate"] > 0
+    assert 9 < log.metrics[1]["rollout/ep_length_mean"] <= 10  # the first episodes are cut, the others have 10 steps
     assert sum(result.times.values()) <= result.seconds
 
 
@@ -220,15 +220,15 @@ def test_a_loss_that_is_not_finite_stops_with_the_last_good_state(compute: str) 
 def test_a_large_divergence_ends_the_update_early() -> None:
     log = Log()
     train(PPOConfig(steps=500, learning_rate=0.05, target_kl=0.01, epochs=10, **SMALL), BitsEnv(20), log)
-    assert log.metrics[0]["charts/epochs"] < 10
+    assert log.metrics[0]["train/epochs"] < 10
 
 
 def test_reward_scale_changes_learning_but_not_the_reported_return() -> None:
     plain, scaled = Log(), Log()
     train(PPOConfig(steps=2000, **SMALL), BitsEnv(20, length=10), plain)
     train(PPOConfig(steps=2000, reward_scale=0.1, **SMALL), BitsEnv(20, length=10), scaled)
-    assert plain.metrics[0]["charts/episode_return"] == scaled.metrics[0]["charts/episode_return"]
-    assert scaled.metrics[0]["losses/value"] < plain.metrics[0]["losses/value"]
+    assert plain.metrics[0]["rollout/ep_reward_mean"] == scaled.metrics[0]["rollout/ep_reward_mean"]
+    assert scaled.metrics[0]["train/value_loss"] < plain.metrics[0]["train/value_loss"]
 
 
 def test_masked_actions_are_never_taken() -> None:

@@ -27,7 +27,7 @@ class Until:
         return self.best > self.enough
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
-        self.best = max(self.best, metrics.get("charts/episode_return", self.best))
+        self.best = max(self.best, metrics.get("rollout/ep_reward_mean", self.best))
 
     def due_checkpoint(self, step: int) -> bool:
         return False
@@ -54,7 +54,7 @@ def impala_config(**changes: Any) -> ImpalaConfig:
 
 def test_cartpole_is_learned_step_by_step() -> None:
     result = impala.train(impala_config(), CARTPOLE, 8)
-    assert result.metrics["charts/episode_return"] > 300
+    assert result.metrics["rollout/ep_reward_mean"] > 300
 
 
 def test_cartpole_is_learned_without_reusing_samples() -> None:

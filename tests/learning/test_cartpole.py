@@ -34,7 +34,7 @@ def test_cartpole_is_learned_through_gymnasium(mode: AutoresetMode, compute: str
     envs = SyncVectorEnv([cartpole] * 8, autoreset_mode=mode)
     result = train(PPOConfig(**{**vars(CARTPOLE), "compute": compute}), envs)
     assert result.compute == compute
-    assert result.metrics["charts/episode_return"] > 300
+    assert result.metrics["rollout/ep_reward_mean"] > 300
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_cartpole_is_learned_through_our_backends(backend: str, mode: str) -> No
         result = train(CARTPOLE, envs)
     finally:
         envs.close()
-    assert result.metrics["charts/episode_return"] > 300
+    assert result.metrics["rollout/ep_reward_mean"] > 300
 
 
 class Recall(gymnasium.Env[Any, Any]):
@@ -73,4 +73,4 @@ def test_only_a_policy_with_memory_recalls(size: int, low: float, high: float) -
     policy = PolicyConfig(hidden=(16,), recurrent_size=size)
     config = PPOConfig(steps=40_000, rollout=16, minibatches=2, learning_rate=1e-2, threads=1, policy=policy)
     result = train(config, envs)
-    assert low <= result.metrics["charts/episode_return"] <= high
+    assert low <= result.metrics["rollout/ep_reward_mean"] <= high

@@ -12,8 +12,8 @@ from garrison.profile import usage
 from garrison.profile.advice import advise, distribution, load_of
 from garrison.profile.findings import cpu_share, crowded, findings
 from garrison.profile.target import parse_arguments, resolve
-from garrison.vector.model import Load, Overheads, predict, slowest_section
-from garrison.vector.timing import BINS, Distribution, bin_of
+from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_section
+from garrison.vector.timing.parts import BINS, Distribution, bin_of
 
 
 def steps_of(*seconds: float) -> Distribution:
@@ -172,9 +172,9 @@ def test_usage_counts_busy_threads_of_a_process() -> None:
 
 
 def test_targets_are_ids_or_callables() -> None:
-    from known_costs import quick_env
+    from tests.helpers.known_costs import quick_env
 
-    assert resolve("known_costs:quick_env") is quick_env
+    assert resolve("tests.helpers.known_costs:quick_env") is quick_env
     assert resolve("CartPole-v1") == "CartPole-v1"
     assert resolve("garrison:garrison/CAGE2-v0") == "garrison:garrison/CAGE2-v0"
     with pytest.raises(UserError, match="did you mean CartPole"):

@@ -15,9 +15,9 @@ from garrison.profile.findings import findings
 from garrison.profile.inference import infer
 from garrison.profile.report import table, to_text
 from garrison.vector.api import BACKENDS
-from garrison.vector.timing import PARTS
+from garrison.vector.timing.parts import PARTS
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -28,13 +28,14 @@ def _beside_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_tells_where_the_time_goes_and_checks_its_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["known_costs:quick_env", "--backend", "serial", "shared", "--envs", "4", "--workers", "2"]
-    arguments += ["--seconds", "0.2", "--extras", "hidden", "--env-args", "extra=0.0005", "--no-policy"]
+    arguments = ["tests.helpers.known_costs:quick_env", "--backend", "serial", "shared", "--envs", "4"]
+    arguments += ["--workers", "2", "--seconds", "0.2", "--extras", "hidden"]
+    arguments += ["--env-args", "extra=0.0005", "--no-policy"]
     assert cli.main(["profile", *arguments, "--out", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert text == (tmp_path / "profile.txt").read_text()
     for words in (
-        "known_costs:quick_env: one environment takes",
+        "tests.helpers.known_costs:quick_env: one environment takes",
         "environment compute",
         "extras, true state",
         "waiting for the slowest",
@@ -90,10 +91,10 @@ def test_overhead_is_measured_beside_its_own_noise(capsys: pytest.CaptureFixture
         (["CartPole-v1", "--envs", "0"], "--envs must be at least 1"),
         (["CartPole-v1", "--seconds", "0"], "--seconds must be between"),
         (
-            ["known_costs:quick_env", "--backend", "serial", "--extras", "nothing", "--no-policy"],
+            ["tests.helpers.known_costs:quick_env", "--backend", "serial", "--extras", "nothing", "--no-policy"],
             "no extra named 'nothing'",
         ),
-        (["known_costs:quick_env", "--env-args", "speed=3"], "unexpected keyword argument 'speed'"),
+        (["tests.helpers.known_costs:quick_env", "--env-args", "speed=3"], "unexpected keyword argument 'speed'"),
     ],
 )
 def test_nonsense_is_refused_in_one_line(
@@ -104,7 +105,13 @@ def test_nonsense_is_refused_in_one_line(
 
 
 def test_threads_that_an_environment_starts_in_its_workers_are_found() -> None:
-    request = {"env": "known_costs:Threaded", "env_args": {"threads": 3}, "envs": 2, "backend": "shared", "workers": 2}
+    request = {
+        "env": "tests.helpers.known_costs:Threaded",
+        "env_args": {"threads": 3},
+        "envs": 2,
+        "backend": "shared",
+        "workers": 2,
+    }
     row = {**profile({**request, "extras": None, "seconds": 0.4, "warm_up": 0.1}), "envs": 2}
     (sentence,) = findings(row, cores=2)
     assert sentence.startswith("oversubscribed: each of 2 workers runs ")

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from known_costs import Sleeper, uneven
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.vector.block import Plan, size
-from garrison.vector.section import Section
-from garrison.vector.shared import Shared
-from garrison.vector.timed_section import TimedSection
-from garrison.vector.timing import (
+from garrison.vector.backends.shared import Shared
+from garrison.vector.buffers import Plan, size
+from garrison.vector.group import Section
+from garrison.vector.timing.group import TimedSection
+from garrison.vector.timing.parts import (
     BINS,
     CELLS,
     COMPUTE,
@@ -36,6 +35,7 @@ from garrison.vector.timing import (
     bins_of,
     edges,
 )
+from tests.helpers.known_costs import Sleeper, uneven
 
 BACKENDS = ("serial", "threads", "pipes", "shared", "async")
 PROCESSES = ("pipes", "shared", "async")

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from known_costs import Sleeper
 
 import garrison.vector
-from garrison.learn.timing import STAGES, Stopwatch
-from garrison.report.runs import Run
+from garrison.learn.stopwatch import STAGES, Stopwatch
+from garrison.report.history import Run
+from tests.helpers.known_costs import Sleeper
 
 
 def test_dividing_a_stage_keeps_the_whole() -> None:
@@ -52,10 +52,10 @@ def test_ppo_tells_the_parts_of_its_steps(timing: Any) -> None:
     result = train(config, envs, Log())
     envs.close()
     for row in rows:
-        stages = {name[len("time/") :] for name in row if name.startswith("time/")}
+        stages = {name[len("time_split/") :] for name in row if name.startswith("time_split/")}
         if timing:
             assert {"step_compute", "step_reset", "step_copy", "step_ipc", "step_wait"} <= stages
-            assert row["time/step_compute"] >= 10 * 0.002
+            assert row["time_split/step_compute"] >= 10 * 0.002
         assert ("step" in stages) == (not timing)
     whole = sum(seconds for name, seconds in result.times.items() if name.startswith("step"))
     assert whole >= 20 * 0.002
@@ -76,8 +76,8 @@ NEW = {"time_split/act": 1.0, "time_split/learn": 1.0, "time_split/step_wait": 0
 
 def test_old_and_new_runs_stand_side_by_side(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
-    from garrison.report.compare import draw, facts, to_text
-    from garrison.report.plot import time_split
+    from garrison.report.comparison import draw, facts, to_text
+    from garrison.report.figures import time_split
 
     old = Run.read(write_run(tmp_path / "old", [OLD, OLD]))
     new = Run.read(write_run(tmp_path / "new", [NEW, NEW]))
@@ -102,7 +102,7 @@ def test_the_live_view_shows_the_parts() -> None:
 
     from rich.console import Console
 
-    from garrison.live import LiveView, Title
+    from garrison.runs.view import LiveView, Title
 
     view = LiveView(Title("name", "details", "folder", {}), Console(file=io.StringIO()))
     view.show({"step": 1.0, "time/elapsed_time": 1.0, "time/fps": 5.0, **NEW, "time_split/log": 0.001}, 0.5)

@@ -10,8 +10,8 @@ import pytest
 
 from garrison import cli
 from garrison.errors import UserError
-from garrison.report.plot import action_mix, learning_curve, losses, time_split
-from garrison.report.runs import Run, smooth
+from garrison.report.figures import action_mix, learning_curve, losses, time_split
+from garrison.report.history import Run, smooth
 
 
 def write_run(path: Path, updates: int = 6, slope: float = 10.0, ended: bool = True) -> Path:

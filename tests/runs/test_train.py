@@ -18,9 +18,10 @@ import pytest
 from garrison import cli
 from garrison.cage2.layout import STATE
 from garrison.cage2.names import Red
-from garrison.config import load_experiment
-from garrison.runs import checkpoint, folder
+from garrison.runs import folder
+from garrison.runs.experiment import load_experiment
 from garrison.runs.recorder import Recorder
+from garrison.storage import checkpoint
 
 TINY = "--envs 16 --rollout 10 --hidden 16 --minibatches 2 --epochs 2 --evaluate-episodes 5 --no-tensorboard --quiet"
 

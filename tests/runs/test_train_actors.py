@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from garrison import cli
-from garrison.config import Experiment
 from garrison.errors import UserError
-from tests.learn.family import descendants, gone
+from garrison.runs.experiment import Experiment
+from tests.helpers.family import descendants, gone
 
 QUICK = "--envs 4 --rollout 16 --compute autograd --no-tensorboard"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vector_samples import Sampler, assert_same
 
 import garrison.vector
 from garrison.errors import UserError
 from garrison.vector import EnvFailed
+from tests.helpers.vector_samples import Sampler, assert_same
 
 LENGTHS = (3, 4, 7, 5, 6)
 

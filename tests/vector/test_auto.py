@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vector_samples import Sampler
 
 import garrison.vector
 from garrison.vector.auto import choose
+from tests.helpers.vector_samples import Sampler
 
 
 def test_cheap_steps_stay_in_one_process() -> None:

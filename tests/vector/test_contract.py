@@ -10,11 +10,11 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from vector_samples import SPACES, Sampler, assert_same
 
 import garrison.vector
 from garrison.errors import UserError
 from garrison.vector import EnvFailed
+from tests.helpers.vector_samples import SPACES, Sampler, assert_same
 
 BACKENDS = ["serial", "threads", "pipes", "shared", "async"]
 LENGTHS = (3, 4, 7, 5, 6)
@@ -381,7 +381,7 @@ def test_public_names() -> None:
 
 
 def test_a_fault_can_itself_be_pickled() -> None:
-    from garrison.vector.faults import Failure
+    from garrison.workers.faults import Failure
 
     failure = Failure.of(EnvFailed(3, "environment 3 raised"))
     with pytest.raises(EnvFailed, match="environment 3"):

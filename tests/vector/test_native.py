@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from vector_samples import assert_same
 
 import garrison.vector
 from garrison.errors import UserError
+from tests.helpers.vector_samples import assert_same
 
 OTHERS = ["serial", "threads", "pipes", "shared", "async"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vector_samples import Sampler
 
 import garrison.vector
-from garrison.vector import pin
+from garrison.workers import pin
+from tests.helpers.vector_samples import Sampler
 
 
 def blas_threads() -> set[int]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from garrison.errors import UserError
 from garrison.vector import rows
-from garrison.vector.block import Block, Plan, size
+from garrison.vector.buffers import Block, Plan, size
 
 
 def test_two_wrong_lengths_do_not_cancel_out() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vector_samples import Sampler
 
 import garrison.vector
 from garrison.errors import UserError
+from tests.helpers.vector_samples import Sampler
 
 pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
 LENGTHS = (3, 4, 5)
@@ -84,7 +84,7 @@ def test_next_step_autoreset_is_refused_with_the_fix() -> None:
 
 def test_missing_sb3_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     envs = garrison.vector.make(Sampler, 2, "serial", autoreset_mode="same_step")
-    monkeypatch.delitem(sys.modules, "garrison.vector.adapters.sb3_env", raising=False)
+    monkeypatch.delitem(sys.modules, "garrison.vector.sb3_env", raising=False)
     for name in [n for n in sys.modules if n.startswith("stable_baselines3")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from garrison import cli
-from garrison.runs import checkpoint
+from garrison.storage import checkpoint
 from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial

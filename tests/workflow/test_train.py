@@ -11,8 +11,8 @@ import pytest
 
 from garrison import cli
 from garrison.errors import UserError
-from garrison.runs import checkpoint
 from garrison.runs.recorder import Recorder
+from garrison.storage import checkpoint
 from garrison.workflow import train as command
 from garrison.workflow.batch import spread
 from garrison.workflow.export import TRAINING_COLUMNS
@@ -216,11 +216,11 @@ def test_a_tracker_continues_where_another_stopped() -> None:
     rules = StopRules(0.9, 3, 0, None)
     first = Tracker(envs, Stopper(rules))
     for _ in range(2):
-        first.log(100, {"charts/episodes": 3})
+        first.log(100, {"rollout/episodes": 3})
     second = Tracker(envs, Stopper(rules), progress=first.progress())
-    second.log(200, {"charts/episodes": 3})
+    second.log(200, {"rollout/episodes": 3})
     assert (second.episodes, second.updates, second.stop) == (9, 3, False)
-    second.log(300, {"charts/episodes": 3})
+    second.log(300, {"rollout/episodes": 3})
     assert second.stop
     assert second.stopper.reason == "plateau"
 

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from garrison.agents.protocol import Bits, Flags
 from garrison.errors import UserError
-from garrison.runs.extras import require_torch
+from garrison.system import require
 
 if TYPE_CHECKING:
     import torch
 
-    from garrison.learn.policy import Policy
+    from garrison.learn.nn.policy import Policy
 
 Logits = NDArray[np.float32]
 
@@ -33,10 +33,10 @@ class Network(Protocol):
 
 
 def network_of(description: dict[str, Any], weights: Any) -> Network:
-    """Build the network that `garrison.runs.networks.describe_policy` described."""
+    """Build the network that `garrison.learn.nn.description.describe_policy` described."""
     if description["config"].get("recurrent_size"):
-        require_torch()
-        from garrison.runs.networks import build_policy
+        require("torch")
+        from garrison.learn.nn.description import build_policy
 
         return TorchNetwork(build_policy(description, weights))
     return PlainNetwork(description, np.asarray(weights, np.float32))

@@ -15,7 +15,7 @@ from garrison.cage2.recall import allow_batch, recall_batch
 from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
 from garrison.jit import records
-from garrison.runs import checkpoint
+from garrison.storage import checkpoint
 
 CAGE2 = "garrison/CAGE2-v0"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from garrison.bench import machine
+from garrison import system
 
 BARE = "no workflow"
 CONTROL = "no workflow, again"
@@ -96,7 +96,7 @@ def run(quick: bool, out: Path | None) -> None:
     console.print(table)
     if out is not None:
         method = {"rounds": rounds, "steps_a_turn": _STEPS, "clock": "CPU time of the thread", "interleaved": True}
-        facts = {"machine": machine.facts(), "method": method, "results": [asdict(row) for row in rows]}
+        facts = {"machine": system.facts(), "method": method, "results": [asdict(row) for row in rows]}
         file = out / "workflow" / "cost.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(facts, indent=1) + "\n")

@@ -18,8 +18,9 @@ import gymnasium
 import numpy as np
 import tyro
 
-from garrison.bench.measure import Configuration, Measurement, Report, Work, measure, short
-from garrison.cluster.model import Costs, predict, saturation
+from garrison.bench.measure import Configuration, Measurement, Report, Work, measure
+from garrison.cluster.scaling import Costs, predict, saturation
+from garrison.text import short
 
 HERE = "garrison.bench.cluster"
 STORE_BYTES = 100 * 2**20
@@ -104,12 +105,12 @@ def impala(
     where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0, compute: str = "auto"
 ) -> Iterator[Work]:
     """IMPALA an update at a time; paced environments are collected from without learning."""
-    from garrison.learn.actor import Plan, Recipe, policy_of
+    from garrison.learn.actors.actor import Plan, Recipe, policy_of
+    from garrison.learn.actors.local import Local
+    from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
     from garrison.learn.impala import STAGES, Learner
-    from garrison.learn.local import Local
-    from garrison.learn.timing import Stopwatch
-    from garrison.learn.transport import Layout
+    from garrison.learn.stopwatch import Stopwatch
 
     config = ImpalaConfig(steps=10**12, actors=actors, rollout=rollout, batch=batch, threads=1, compute=compute)
     make_envs = partial(envs_of, pace=pace)

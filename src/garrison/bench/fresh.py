@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import garrison
-from garrison.bench import machine
+from garrison import system
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,12 @@ def child() -> None:
     with getattr(import_module(module), function)(**order["arguments"]) as work:
         start_seconds = time.perf_counter() - begun
         _work_for(order["warm_up"], work.advance)
-        processes = machine.tree(os.getpid())
-        cpu = machine.cpu_seconds(processes)
+        processes = system.process_tree(os.getpid())
+        cpu = system.cpu_seconds(processes)
         steps, wall = _work_for(order["seconds"], work.advance)
-        processes = machine.tree(os.getpid())
-        peak, share = machine.memory_mb(processes)
-        cpu = machine.cpu_seconds(processes) - cpu
+        processes = system.process_tree(os.getpid())
+        peak, share = system.memory_mb(processes)
+        cpu = system.cpu_seconds(processes) - cpu
         sample = Sample(steps, wall, cpu, start_seconds, peak, share, len(processes), work.facts())
         # Written before the workload closes: a peer that hangs in close() has been measured all the same.
         (folder / "sample").write_text(json.dumps(asdict(sample)))

@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from garrison.bench import machine
+from garrison import system
 from garrison.bench.fresh import Configuration, Sample, Work, run_fresh
-from garrison.page import short
-from garrison.runs.atomic import write_json
+from garrison.storage.atomic import write_json
+from garrison.text import short
 
-__all__ = ["STEADY", "Configuration", "Measurement", "Report", "Sample", "Work", "command_line", "measure", "short"]
+__all__ = ["STEADY", "Configuration", "Measurement", "Report", "Sample", "Work", "command_line", "measure"]
 
 STEADY = 0.10
 """The widest spread (interquartile range over median) of a number that may stand alone."""
@@ -163,7 +163,7 @@ def measure(
     names = [c.name for c in configurations]
     if len(set(names)) != len(names):
         raise ValueError(f"configurations must have different names; got {sorted(names)}")
-    facts = machine.facts()
+    facts = system.facts()
     samples: dict[str, list[Sample]] = {name: [] for name in names}
     errors: dict[str, str] = {}
     with _Progress(len(configurations) * repeats, quiet) as progress:
@@ -220,3 +220,8 @@ class _Progress:
 
     def advance(self) -> None:
         self._bar.advance(self._task)
+
+
+def doubling(most: int) -> list[int]:
+    """Return 1, 2, 4, ... below `most`, and `most`."""
+    return [*(2**k for k in range(most.bit_length()) if 2**k < most), most]

@@ -14,7 +14,8 @@ from garrison.bench import page_learning, page_speed
 from garrison.bench.measure import STEADY
 from garrison.bench.results import Result, is_quick, is_steady, load, measured, names, rate
 from garrison.errors import UserError
-from garrison.page import Cell, Page, short
+from garrison.report.page import Cell, Page
+from garrison.text import short
 
 SECTIONS: dict[str, tuple[str, Callable[[Page, Result], None]]] = {
     "users": ("The users' own tables", page_learning.users),

@@ -4,7 +4,7 @@ from garrison.bench import users as bench_users
 from garrison.bench.old_figures import CAGE2
 from garrison.bench.page_speed import efficiency, points, quantities
 from garrison.bench.results import Result, Row, bounds, cells, is_steady, measured, over, rate
-from garrison.page import Bars, Cell, Page, Series, bars, lines, stacked
+from garrison.report.page import Bars, Cell, Page, Series, bars, lines, stacked
 
 STAGES = ("act", "step", "copy", "advantages", "learn", "log")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from garrison.bench.results import Result, Row, bounds, cells, is_steady, measured, over, rate, share
-from garrison.page import Bars, Cell, Chart, Page, Series, bars, heatmap, lines
+from garrison.report.page import Bars, Cell, Chart, Page, Series, bars, heatmap, lines
 
 SHOWN_PEERS = ("Gymnasium Async, shared memory", "SB3 Subproc", "PufferLib Multiprocessing")
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from garrison.bench import page, users
-from garrison.bench.measure import short
 from garrison.bench.old_figures import CAGE2
 from garrison.bench.results import Result, Row, brief, cells, load, measured, over, rate, share
 from garrison.bench.vector import NOT_BACKENDS
 from garrison.errors import UserError
+from garrison.text import short
 
 FOLDER = "benchmarks"
 LEARNERS = "learners/comparison"

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from garrison import leaderboard
-from garrison.bench import machine
+from garrison import system
 from garrison.bench.measure import command_line
 from garrison.bench.options import Common
 from garrison.bench.results import announce
-from garrison.runs import checkpoint
-from garrison.runs.atomic import write_json
+from garrison.challenge import leaderboard
+from garrison.storage import checkpoint
+from garrison.storage.atomic import write_json
 
 PRESETS = ("record", "record-head")
 # What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time.
@@ -139,19 +139,19 @@ def main(arguments: list[str]) -> int:
     """Run the bench."""
     import tyro
 
-    from garrison.runs.extras import require_matplotlib
+    from garrison.system import require
 
     options = tyro.cli(Options, args=arguments, prog="garrison bench record")
     if options.quick:
         options = replace(options, presets=options.presets[:1], seeds=1, steps=200_000, every=200_000)
     if options.out is not None:
-        require_matplotlib()
+        require("matplotlib")
         options.out.mkdir(parents=True, exist_ok=True)
     name = "record-ablation" if options.ablate else "record"
     method = {"command": command_line(), "date": datetime.now(UTC).isoformat(timespec="seconds")}
     variants = ABLATIONS if options.ablate else {"": []}
     runs: list[dict[str, Any]] = []
-    facts = machine.facts()
+    facts = system.facts()
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or Path(scratch)
         for preset in options.presets:

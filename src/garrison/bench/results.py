@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from garrison.bench.measure import STEADY, Report, short
+from garrison.bench.measure import STEADY, Report
 from garrison.errors import UserError
+from garrison.text import ratio, short
 
 Result = dict[str, Any]
 Row = dict[str, Any]
@@ -84,18 +85,13 @@ def brief(row: Row) -> str:
 def over(row: Row, base: Row) -> str:
     """Write how many times `base` a row is, with ~ before it unless both are steady."""
     mark = "" if is_steady(row) and is_steady(base) else "~"
-    return mark + times(row["steps_per_second"] / base["steps_per_second"])
+    return mark + ratio(row["steps_per_second"] / base["steps_per_second"])
 
 
 def share(row: Row, base: Row, times_base: float = 1.0) -> str:
     """Write a row as a share of some times `base`, with ~ before it unless both are steady."""
     mark = "" if is_steady(row) and is_steady(base) else "~"
     return f"{mark}{row['steps_per_second'] / (times_base * base['steps_per_second']):.0%}"
-
-
-def times(ratio: float) -> str:
-    """Write a ratio: two digits below ten, whole numbers with commas above."""
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def is_quick(result: Result) -> bool:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from garrison.bench.machine import cores, doubling
-from garrison.bench.measure import Configuration, Report, Work, measure, short
+from garrison.bench.measure import Configuration, Report, Work, doubling, measure
 from garrison.bench.options import Common
 from garrison.bench.results import keep
+from garrison.system import cores
+from garrison.text import short
 
 MIX = {"bline": 0.5, "meander": 0.5}
 LENGTH = 100

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from garrison.bench.machine import cores
-from garrison.bench.measure import Configuration, Report, Work, measure, short
+from garrison.bench.measure import Configuration, Report, Work, measure
 from garrison.bench.options import Common
 from garrison.bench.paced import paced
 from garrison.bench.results import keep
 from garrison.bench.synthetic import Synthetic, rounds_per_second
+from garrison.system import cores
+from garrison.text import short
 
 _HERE, _PEERS = "garrison.bench.train", "garrison.bench.train_peers"
 EPOCHS = 4
@@ -57,7 +58,7 @@ def garrison(
 ) -> Iterator[Work]:
     """Our PPO, an update at a time; other backends than native step Python environments: `env`, or `rounds` of work."""
     from garrison.learn import PolicyConfig, PPOConfig, train
-    from garrison.learn.timing import STAGES
+    from garrison.learn.stopwatch import STAGES
 
     config = PPOConfig(
         steps=10**12,
@@ -79,7 +80,7 @@ def garrison(
 
     def see(metrics: dict[str, float]) -> None:
         for stage in STAGES:
-            times[stage] += metrics[f"time/{stage}"]
+            times[stage] += metrics[f"time_split/{stage}"]
 
     def shares() -> dict[str, float]:
         return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}
@@ -92,8 +93,8 @@ def garrison(
 @contextmanager
 def products(hidden: int, trunk: str = "separate") -> Iterator[Work]:
     """The matrix products alone: what bounds every trainer."""
+    from garrison.bench.products import Products
     from garrison.learn import Policy, PolicyConfig
-    from garrison.learn.products import Products
 
     envs = native_envs(1)
     policy = Policy(

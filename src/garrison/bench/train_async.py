@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from garrison.bench.machine import cores
 from garrison.bench.measure import Configuration, Report, Work, measure
 from garrison.bench.paced import Pace, paced
 from garrison.bench.results import keep
 from garrison.bench.synthetic import Synthetic, rounds_per_second
 from garrison.bench.train import native_envs
+from garrison.system import cores
 
 _HERE, _LOOPS = "garrison.bench.train_async", "garrison.bench.workloads"
 STEP_SECONDS = 0.001  # of the Python environment on a quiet core, on average
@@ -64,7 +64,7 @@ def impala(
         threads=threads,
         policy=PolicyConfig(hidden=(hidden, hidden)),
     )
-    names = ("charts/policy_lag", "charts/publish_share", "charts/waiting_for_data", "actors/wait")
+    names = ("train/policy_lag", "train/publish_share", "train/waiting_for_data", "actors/wait")
     with _last_of(lambda run: train(config, _envs(rounds), envs, run), names) as work:
         yield work
 
@@ -78,7 +78,7 @@ def a3c(actors: int, envs: int, rollout: int, hidden: int = 64, rounds: int = 0)
 
     policy = PolicyConfig(hidden=(hidden, hidden))
     config = A3CConfig(steps=10**12, actors=actors, rollout=rollout, policy=policy)
-    with _last_of(lambda run: train(config, _envs(rounds), envs, run), ("charts/policy_lag",)) as work:
+    with _last_of(lambda run: train(config, _envs(rounds), envs, run), ("train/policy_lag",)) as work:
         yield work
 
 

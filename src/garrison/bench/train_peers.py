@@ -17,7 +17,7 @@ def sb3(job: Job, hidden: int, jax: bool = False) -> Iterator[Work]:
     import importlib
 
     from garrison.bench.train import native_envs
-    from garrison.vector.adapters.sb3 import sb3 as adapt
+    from garrison.vector.sb3_adapter import sb3 as adapt
 
     ppo = importlib.import_module("sbx" if jax else "stable_baselines3").PPO
     batch = job["num_envs"] * job["rollout"]

@@ -9,11 +9,13 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
+from garrison import text
 from garrison.bench import train
-from garrison.bench.measure import Configuration, Report, measure, short
+from garrison.bench.measure import Configuration, Report, measure
 from garrison.bench.old_figures import CAGE2, FIGURES, MACHINES, Old, ppo, way
 from garrison.bench.options import Common
-from garrison.bench.results import Result, is_steady, keep, times
+from garrison.bench.results import Result, is_steady, keep
+from garrison.text import short
 
 CYBORG = "garrison/CybORG-v0"
 EVERY_WAY = (1, 20, 100, 200)
@@ -137,7 +139,7 @@ def ours(row: dict[str, Any], which: str) -> tuple[str, str]:
     value, mark = row[which]["value"], "" if row[which]["steady"] else "~"
     ratio = value / (sum(row["theirs"]) / 2)
     written = f"{value:.2g}" if row["is_ratio"] else short(value)
-    return mark + written, mark + times(ratio) if row["comparable"] else "–"
+    return mark + written, mark + text.ratio(ratio) if row["comparable"] else "–"
 
 
 def print_tables(tables: list[dict[str, Any]]) -> None:

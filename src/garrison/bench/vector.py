@@ -13,12 +13,13 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from garrison.bench import machine
-from garrison.bench.measure import Configuration, Measurement, Report, measure, short
+from garrison import system
+from garrison.bench.measure import Configuration, Measurement, Report, doubling, measure
 from garrison.bench.options import Common
 from garrison.bench.results import keep
 from garrison.bench.synthetic import rounds_per_second
 from garrison.errors import choose
+from garrison.text import short
 
 HERE = "garrison.bench.workloads"
 COSTS: dict[str, tuple[float, bool]] = {
@@ -64,7 +65,7 @@ def main(arguments: list[str]) -> int:
     if options.part in ("all", "scaling"):
         report = scaling(options)
         keep(report, options.out, "vector-scaling")
-        report.print(f"{SCALED_ENVS} environments of 500 µs a step on {machine.cores()} cores, by number of workers")
+        report.print(f"{SCALED_ENVS} environments of 500 µs a step on {system.cores()} cores, by number of workers")
     return 0
 
 
@@ -87,7 +88,7 @@ def scaling(options: Options) -> Report:
     rounds = int(COSTS["500 µs"][0] * rounds_per_second())
     given: dict[str, Any] = {"env": "synthetic", "options": {"rounds": rounds}, "num_envs": SCALED_ENVS}
     rows = [Configuration(_key("plain loop", 1, "workers"), f"{HERE}:plain", given)]
-    for workers in machine.doubling(2 * machine.cores()):
+    for workers in doubling(2 * system.cores()):
         some = given | {"workers": workers}
         if not options.quick:
             rows.append(Configuration(_key("limit", workers, "workers"), f"{HERE}:limit", some))
@@ -99,7 +100,7 @@ def scaling(options: Options) -> Report:
 
 def contestants(quick: bool = False) -> list[tuple[str, str, dict[str, Any]]]:
     """Return (name, workload, arguments) of the bare loop, the limit, our backends and the installed peers."""
-    cores = machine.cores()
+    cores = system.cores()
     found: list[tuple[str, str, dict[str, Any]]] = [("plain loop", "plain", {}), ("limit", "limit", {"workers": cores})]
     found += [(f"garrison {backend}", "ours", {"backend": backend}) for backend in OURS]
     found += [

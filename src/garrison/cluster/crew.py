@@ -16,13 +16,14 @@ import numpy as np
 
 from garrison.cluster import session
 from garrison.cluster.host import Actor, Reply, Rows
-from garrison.vector import channel, rows
+from garrison.vector import rows
 from garrison.vector.base import Setup
-from garrison.vector.block import Block, Plan
-from garrison.vector.crew import DIED, GRACE_SECONDS, Crew, pickled
-from garrison.vector.faults import span
-from garrison.vector.section import POSITION_BITS
+from garrison.vector.buffers import Block, Plan
+from garrison.vector.group import POSITION_BITS
 from garrison.vector.worker import Task
+from garrison.workers import channel
+from garrison.workers.faults import span
+from garrison.workers.pool import DIED, GRACE_SECONDS, Crew, pickled
 
 WATCH_SECONDS = 5.0
 """How long a silent actor may take to say where it is."""

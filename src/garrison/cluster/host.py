@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from garrison.vector import channel, pin, rows
+from garrison.vector import rows
 from garrison.vector.base import Card
-from garrison.vector.block import Block, Plan
-from garrison.vector.faults import Failure
-from garrison.vector.section import Section
+from garrison.vector.buffers import Block, Plan
+from garrison.vector.group import Section
 from garrison.vector.worker import Task, Worker, pickled
+from garrison.workers import channel, pin
+from garrison.workers.faults import Failure
 
 Rows = tuple[Any, Any, Any, Any, dict[str, Any]]
 """Observations, rewards, terminations, truncations and extras of some environments."""

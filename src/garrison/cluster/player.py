@@ -15,12 +15,12 @@ import numpy as np
 
 from garrison.cluster import session
 from garrison.cluster.host import follow
-from garrison.vector import pin
-from garrison.vector.faults import Failure
+from garrison.workers import pin
+from garrison.workers.faults import Failure
 
 if TYPE_CHECKING:
-    from garrison.learn.actor import Actor
-    from garrison.learn.transport import Buffer, Report
+    from garrison.learn.actors.actor import Actor
+    from garrison.learn.actors.transport import Buffer, Report
 
 Answer = TypeVar("Answer")
 NOTHING = -1
@@ -77,8 +77,8 @@ class Player:
 
     def _open(self, pickled: bytes, steps: int, seed: int, paths: list[str]) -> int:
         follow(paths)
-        from garrison.learn.actor import Actor
-        from garrison.learn.transport import Layout
+        from garrison.learn.actors.actor import Actor
+        from garrison.learn.actors.transport import Layout
 
         pin.this_process()
         recipe = pickle.loads(pickled)

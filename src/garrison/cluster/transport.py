@@ -21,9 +21,9 @@ import cloudpickle
 from garrison.cluster import session
 from garrison.cluster.player import NOTHING, Board, Filled, Player, weight
 from garrison.errors import UserError
-from garrison.learn.actor import Plan, actor_seed
-from garrison.learn.transport import Floats, Trajectory
-from garrison.vector.faults import EnvFailed, Failure
+from garrison.learn.actors.actor import Plan, actor_seed
+from garrison.learn.actors.transport import Floats, Trajectory
+from garrison.workers.faults import EnvFailed, Failure
 
 STARTING_SECONDS = 120.0
 """How long an actor that has a place may take to import, compile and make its environments."""

@@ -6,7 +6,7 @@ variable RAY_ADDRESS) Ray is started on this machine alone, bound to the loopbac
 """
 
 from garrison.cluster.crew import RayCrew, Traffic
-from garrison.vector.ready import Async
+from garrison.vector.backends.async_ import Async
 
 
 class Ray(Async):

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from garrison.learn.actor import Actor, Recipe, actor_seed, policy_of
-from garrison.learn.adam import Adam
+from garrison.learn.actors.actor import Actor, Recipe, actor_seed, policy_of
+from garrison.learn.actors.supervisor import Supervisor
+from garrison.learn.actors.transport import Layout
 from garrison.learn.config import A3CConfig
 from garrison.learn.loss import Means, Terms, normalisation
-from garrison.learn.policy import Policy
+from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.policy import Policy
 from garrison.learn.returns import gae
 from garrison.learn.rollout import Batch, Take
 from garrison.learn.run import (
@@ -31,16 +33,14 @@ from garrison.learn.run import (
     check_finite,
     check_resumable,
     compute_of,
-    cores,
     explained_variance,
     make_network,
     progress,
 )
-from garrison.learn.supervisor import Supervisor
-from garrison.learn.transport import Layout
-from garrison.vector import channel
-from garrison.vector.block import Carver, Memory
+from garrison.system import cores
+from garrison.vector.buffers import Carver, Memory
 from garrison.vector.worker import Lines
+from garrison.workers import channel
 
 STAGES = ("act", "step", "copy", "advantages", "learn", "log")
 NEWS = b"N"  # from an actor: a pickled News
@@ -202,7 +202,7 @@ class _Parent:
             if not news or (now - logged < LOG_SECONDS and self.steps < self.config.steps):
                 continue
             seconds, logged = now - logged, now
-            self.metrics = self._measure(news, seconds) | {"charts/actors_replaced": supervisor.replaced}
+            self.metrics = self._measure(news, seconds) | {"train/actors_replaced": supervisor.replaced}
             news = []
             if np.isfinite(self.shared.weights).all():
                 self._good = self.state()
@@ -232,20 +232,20 @@ class _Parent:
         for stage, spent in times.items():
             self.times[stage] = self.times.get(stage, 0.0) + spent
         metrics = {
-            "charts/steps_per_second": sum(each.steps for each in news) / seconds,
-            "charts/learning_rate": float(self.shared.rates[0]),
-            "charts/entropy_coef": float(self.shared.rates[1]),
-            "charts/epochs": 1,
-            "charts/episodes": sum(len(each.returns) for each in news),
-            "charts/policy_lag": float(np.mean(lags)),
-            "charts/policy_lag_max": max(lags),
-            "charts/actors": self.actors,
-            **{f"losses/{name}": float(value) for name, value in zip(LOSSES, losses, strict=True)},
-            **{f"time/{stage}": spent for stage, spent in times.items()},
+            "time/fps": sum(each.steps for each in news) / seconds,
+            "train/learning_rate": float(self.shared.rates[0]),
+            "train/entropy_coef": float(self.shared.rates[1]),
+            "train/epochs": 1,
+            "rollout/episodes": sum(len(each.returns) for each in news),
+            "train/policy_lag": float(np.mean(lags)),
+            "train/policy_lag_max": max(lags),
+            "train/actors": self.actors,
+            **{f"train/{name}": float(value) for name, value in zip(LOSSES, losses, strict=True)},
+            **{f"time_split/{stage}": spent for stage, spent in times.items()},
         }
         if self.recent_returns:
-            metrics["charts/episode_return"] = float(np.mean(self.recent_returns))
-            metrics["charts/episode_length"] = float(np.mean(self.recent_lengths))
+            metrics["rollout/ep_reward_mean"] = float(np.mean(self.recent_returns))
+            metrics["rollout/ep_length_mean"] = float(np.mean(self.recent_lengths))
         return metrics
 
 

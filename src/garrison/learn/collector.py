@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from garrison.errors import UserError
 from garrison.learn.loss import Means, Rows, Terms
-from garrison.learn.policy import Policy
+from garrison.learn.nn.policy import Policy
+from garrison.learn.nn.sampling import Streams, make_streams
 from garrison.learn.rollout import Batch, Rollout
-from garrison.learn.sampling import Streams, make_streams
-from garrison.learn.timing import Stopwatch
+from garrison.learn.stopwatch import Stopwatch
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]

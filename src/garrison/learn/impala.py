@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from garrison.learn.actor import Actor, Plan, Recipe, policy_of
-from garrison.learn.adam import Adam
+from garrison.learn.actors.actor import Actor, Plan, Recipe, policy_of
+from garrison.learn.actors.gather import Gathered
+from garrison.learn.actors.inline import Inline
+from garrison.learn.actors.local import Local
+from garrison.learn.actors.transport import Layout, Transport
 from garrison.learn.config import ImpalaConfig
-from garrison.learn.gather import Gathered
-from garrison.learn.inline import Inline
-from garrison.learn.local import Local
 from garrison.learn.loss import Means, Terms, normalisation
-from garrison.learn.policy import Policy
+from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Batch
 from garrison.learn.run import (
     RECENT,
@@ -32,15 +33,14 @@ from garrison.learn.run import (
     check_finite,
     check_resumable,
     compute_of,
-    cores,
     explained_variance,
     find_device,
     make_network,
     progress,
 )
-from garrison.learn.timing import Stopwatch
-from garrison.learn.transport import Layout, Transport
+from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
+from garrison.system import cores
 
 STAGES = ("act", "step", "copy", "wait", "advantages", "learn", "publish", "log")
 LOOK_SECONDS = 0.5
@@ -230,21 +230,21 @@ class Learner:
         self.recent_lengths = (self.recent_lengths + lengths)[-RECENT:]
         losses = np.mean(np.array(parts), axis=0)
         metrics = {
-            "charts/learning_rate": learning_rate,
-            "charts/entropy_coef": terms.entropy_coef,
-            "charts/epochs": config.epochs,
-            "charts/episodes": len(returns),
-            "charts/policy_lag": float(np.mean(lags)),
-            "charts/policy_lag_max": max(lags),
-            "charts/vtrace_weight": float(trace.weights.sum() / size),
-            **{f"losses/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
-            "losses/grad_norm": float(np.mean(norms)),
-            "losses/explained_variance": explained_variance(trace.targets, values[:-1]),
+            "train/learning_rate": learning_rate,
+            "train/entropy_coef": terms.entropy_coef,
+            "train/epochs": config.epochs,
+            "rollout/episodes": len(returns),
+            "train/policy_lag": float(np.mean(lags)),
+            "train/policy_lag_max": max(lags),
+            "train/vtrace_weight": float(trace.weights.sum() / size),
+            **{f"train/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
+            "train/grad_norm": float(np.mean(norms)),
+            "train/explained_variance": explained_variance(trace.targets, values[:-1]),
             **{f"actors/{stage}": share for stage, share in gathered.shares().items()},
         }
         if self.recent_returns:
-            metrics["charts/episode_return"] = float(np.mean(self.recent_returns))
-            metrics["charts/episode_length"] = float(np.mean(self.recent_lengths))
+            metrics["rollout/ep_reward_mean"] = float(np.mean(self.recent_returns))
+            metrics["rollout/ep_length_mean"] = float(np.mean(self.recent_lengths))
         watch.mark("log")
         return metrics
 
@@ -287,12 +287,12 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
             seconds, update_began = now - update_began, now
             times = watch.lap()
             metrics |= {
-                "charts/steps_per_second": (learner.steps - steps_before) / seconds,
-                "charts/actors": transport.actors,
-                "charts/actors_replaced": transport.replaced,
-                "charts/publish_share": times["publish"] / seconds,
-                "charts/waiting_for_data": times["wait"] / seconds,
-                **{f"time/{stage}": spent for stage, spent in times.items()},
+                "time/fps": (learner.steps - steps_before) / seconds,
+                "train/actors": transport.actors,
+                "train/actors_replaced": transport.replaced,
+                "train/publish_share": times["publish"] / seconds,
+                "train/waiting_for_data": times["wait"] / seconds,
+                **{f"time_split/{stage}": spent for stage, spent in times.items()},
             }
             if run is not None:
                 run.log(learner.steps, metrics)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from garrison.jit import kernel
-from garrison.learn.arithmetic import MASKED, exp
+from garrison.learn.nn.arithmetic import MASKED, exp
+from garrison.learn.nn.sampling import add_bias, forbid
 from garrison.learn.rollout import Batch
-from garrison.learn.sampling import add_bias, forbid
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -39,8 +39,8 @@ class Terms(NamedTuple):
 class Means(NamedTuple):
     """What the loss of one minibatch came to."""
 
-    policy: float
-    value: float
+    policy_loss: float
+    value_loss: float
     entropy: float
     approx_kl: float
     clip_fraction: float

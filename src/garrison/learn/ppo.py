@@ -8,11 +8,11 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from garrison.errors import UserError
-from garrison.learn.adam import Adam
 from garrison.learn.collector import Collector
 from garrison.learn.config import PPOConfig
 from garrison.learn.loss import Means, Terms, normalisation
-from garrison.learn.policy import Policy
+from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.policy import Policy
 from garrison.learn.returns import gae
 from garrison.learn.rollout import Batch, Rollout
 from garrison.learn.run import (
@@ -26,13 +26,13 @@ from garrison.learn.run import (
     check_resumable,
     check_shape,
     compute_of,
-    cores,
     explained_variance,
     find_device,
     make_network,
     progress,
 )
-from garrison.learn.timing import Stopwatch
+from garrison.learn.stopwatch import Stopwatch
+from garrison.system import cores
 
 __all__ = ["Diverged", "Result", "RunLog", "train"]
 
@@ -159,19 +159,19 @@ def train(
             updates += 1
             losses = np.mean(np.array(parts), axis=0)
             metrics = {
-                "charts/steps_per_second": float(rollout.counted.sum() / (perf_counter() - update_began)),
-                "charts/learning_rate": learning_rate,
-                "charts/entropy_coef": terms.entropy_coef,
-                "charts/epochs": epochs,
-                "charts/episodes": len(returns),
-                **{f"losses/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
-                "losses/grad_norm": float(np.mean(norms)),
-                "losses/explained_variance": explained_variance(batch.returns, batch.values),
-                **{f"time/{stage}": seconds for stage, seconds in watch.lap().items()},
+                "time/fps": float(rollout.counted.sum() / (perf_counter() - update_began)),
+                "train/learning_rate": learning_rate,
+                "train/entropy_coef": terms.entropy_coef,
+                "train/epochs": epochs,
+                "rollout/episodes": len(returns),
+                **{f"train/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
+                "train/grad_norm": float(np.mean(norms)),
+                "train/explained_variance": explained_variance(batch.returns, batch.values),
+                **{f"time_split/{stage}": seconds for stage, seconds in watch.lap().items()},
             }
             if recent_returns:
-                metrics["charts/episode_return"] = float(np.mean(recent_returns))
-                metrics["charts/episode_length"] = float(np.mean(recent_lengths))
+                metrics["rollout/ep_reward_mean"] = float(np.mean(recent_returns))
+                metrics["rollout/ep_length_mean"] = float(np.mean(recent_lengths))
             if run is not None:
                 run.log(steps, metrics)
                 if run.due_checkpoint(steps):

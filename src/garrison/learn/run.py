@@ -1,6 +1,5 @@
 """What every learner shares with its caller: how a run is followed, what it returns, how its network is computed."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,13 +9,13 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from garrison.errors import UserError
-from garrison.learn.autograd import AutogradNetwork
-from garrison.learn.blas import find_sgemm
 from garrison.learn.collector import Network
-from garrison.learn.compiled import CompiledNetwork
 from garrison.learn.config import LearnerConfig
 from garrison.learn.loss import Means
-from garrison.learn.policy import Policy
+from garrison.learn.nn.autograd import AutogradNetwork
+from garrison.learn.nn.blas import find_sgemm
+from garrison.learn.nn.compiled import CompiledNetwork
+from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Rollout
 
 STATE_FORMAT = 1
@@ -86,11 +85,6 @@ def progress(config: LearnerConfig, steps: int, run: RunLog | None) -> float:
     """Return the share of the run that is done, 0 to 1."""
     share: float | None = getattr(run, "share", None)
     return min(1.0, steps / config.steps if share is None else share)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def find_device(name: str) -> torch.device:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from garrison.profile.findings import cpu_share
-from garrison.vector.model import Load, Overheads, predict
-from garrison.vector.timing import BINS, Distribution
+from garrison.vector.timing.cost_model import Load, Overheads, predict
+from garrison.vector.timing.parts import BINS, Distribution
 
 SIMPLER = 1.10
 """How much more the model's word must promise than a measurement, and a backend than one two places simpler."""

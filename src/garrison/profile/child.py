@@ -119,7 +119,7 @@ def _worker_cpu(envs: Any) -> float:
 
 
 def _has_batch(env: Any, env_args: dict[str, Any]) -> bool:
-    from garrison.vector import native
+    from garrison.vector.backends import native
 
     if not isinstance(env, str) or not native.exists(env):
         return False

@@ -21,7 +21,7 @@ from garrison.profile import report
 from garrison.profile.advice import Advice, advise
 from garrison.profile.findings import crowded, findings
 from garrison.profile.target import parse_arguments
-from garrison.vector.api import cores
+from garrison.system import cores
 
 PATIENCE = 60.0
 """Seconds that a process may take beside measuring: importing, compiling, making the environments."""

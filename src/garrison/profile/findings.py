@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from garrison.vector import pin
+from garrison.workers import pin
 
 QUEUED = 0.10
 """The share of the time in the queue for a core that is worth a sentence."""

@@ -14,11 +14,11 @@ def infer(observation_space: Space[Any], action_space: Space[Any], num_envs: int
     """Return the seconds of one choice for `num_envs` environments, and what computed it; or why it is not known."""
     if find_spec("torch") is None:
         return {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
-    from garrison.learn.autograd import AutogradNetwork
-    from garrison.learn.blas import find_sgemm
-    from garrison.learn.compiled import CompiledNetwork
-    from garrison.learn.policy import Policy
-    from garrison.learn.sampling import make_streams
+    from garrison.learn.nn.autograd import AutogradNetwork
+    from garrison.learn.nn.blas import find_sgemm
+    from garrison.learn.nn.compiled import CompiledNetwork
+    from garrison.learn.nn.policy import Policy
+    from garrison.learn.nn.sampling import make_streams
 
     try:
         policy = Policy(observation_space, action_space)

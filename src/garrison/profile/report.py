@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from garrison.profile.advice import distribution, load_of
-from garrison.vector.auto import duration
-from garrison.vector.model import slowest_section
-from garrison.vector.timing import PARTS, edges
+from garrison.text import duration
+from garrison.vector.timing.cost_model import slowest_section
+from garrison.vector.timing.parts import PARTS, edges
 
 LABELS = {
     "compute": "environment compute",

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from garrison.page import Page, Series, lines, stacked
-from garrison.report.runs import REWARD, Run, in_order, smooth
+from garrison.report.history import REWARD, Run, in_order, smooth
+from garrison.report.page import Page, Series, lines, stacked
 
 POINTS = 200  # of a curve; more cannot be seen
 

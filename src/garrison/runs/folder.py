@@ -9,7 +9,6 @@ best.garrison         the best of the evaluations during training, if there were
 summary.json          how it ended and what it scored
 """
 
-import importlib.metadata
 import json
 import os
 import platform
@@ -19,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from garrison import system
 from garrison.errors import UserError
-from garrison.runs import checkpoint
-from garrison.runs.atomic import write_bytes, write_json
-from garrison.version import __version__
+from garrison.storage import checkpoint
+from garrison.storage.atomic import write_bytes, write_json
 
 FREE_BYTES = 50_000_000  # below this a run is not begun: a few checkpoints and the metrics must fit
 PACKAGES = ("torch", "numpy", "numba", "gymnasium")
@@ -136,24 +135,13 @@ class RunFolder:
 
 def versions() -> dict[str, Any]:
     """Return what a result depends on besides its settings."""
-    found: dict[str, Any] = {"garrison": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-    found["system"] = f"{platform.system()} {platform.machine()}"
-    found["processor"] = _processor()
-    found["cores"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    found["command"] = [Path(sys.argv[0]).name, *sys.argv[1:]]
-    return found
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor()
+    installed = system.versions(PACKAGES)
+    return {
+        "garrison": installed["garrison"],
+        "python": platform.python_version(),
+        **{name: installed.get(name) for name in PACKAGES},
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": system.cpu_model(),
+        "cores": system.cores(),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+    }

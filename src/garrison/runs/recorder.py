@@ -9,34 +9,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from garrison.runs import checkpoint
 from garrison.runs.folder import RunFolder
-
-# The learners' names on the left; on the right those that users' scripts and TensorBoard layouts already know.
-NAMES = {
-    "charts/steps_per_second": "time/fps",
-    "charts/episode_return": "rollout/ep_reward_mean",
-    "charts/episode_length": "rollout/ep_length_mean",
-    "charts/episodes": "rollout/episodes",
-    "charts/learning_rate": "train/learning_rate",
-    "charts/entropy_coef": "train/entropy_coef",
-    "charts/epochs": "train/epochs",
-    "charts/policy_lag": "train/policy_lag",
-    "charts/policy_lag_max": "train/policy_lag_max",
-    "charts/vtrace_weight": "train/vtrace_weight",
-    "charts/publish_share": "train/publish_share",
-    "charts/waiting_for_data": "train/waiting_for_data",
-    "charts/actors": "train/actors",
-    "charts/actors_replaced": "train/actors_replaced",
-    "losses/policy": "train/policy_loss",
-    "losses/value": "train/value_loss",
-    "losses/entropy": "train/entropy",
-    "losses/approx_kl": "train/approx_kl",
-    "losses/clip_fraction": "train/clip_fraction",
-    "losses/grad_norm": "train/grad_norm",
-    "losses/explained_variance": "train/explained_variance",
-}
-STAGE = "time_split/"
+from garrison.storage import checkpoint
 
 
 @dataclass(frozen=True)
@@ -121,9 +95,7 @@ class Recorder:
         """Write the metrics of one update."""
         self._step = step
         row: dict[str, float] = {"step": step, "time/elapsed_time": round(self.seconds, 3)}
-        for name, value in metrics.items():
-            new = NAMES.get(name) or (STAGE + name[5:] if name.startswith("time/") else name)
-            row[new] = value
+        row |= metrics
         if memory := peak_memory_gb():
             row["system/peak_memory_gb"] = memory
         self.first = self.first or row

@@ -1,7 +1,6 @@
 """`make`: the one door to every backend; all options are checked here, once."""
 
 import multiprocessing
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,17 +12,21 @@ import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from garrison.errors import UserError, choose
+from garrison.system import cores
 from garrison.vector import extras as extras_
 from garrison.vector.base import Batch, EnvMaker, Setup
+from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
+
+__all__ = ["AutoresetMode", "EnvFailed", "EnvTimeout", "WorkerDied", "make"]
 
 Env = str | Callable[..., gymnasium.Env[Any, Any]] | Sequence[Callable[..., gymnasium.Env[Any, Any]]]
 
 BACKENDS: dict[str, tuple[str, str]] = {
-    "serial": ("garrison.vector.serial", "Serial"),
-    "pipes": ("garrison.vector.pipes", "Pipes"),
-    "shared": ("garrison.vector.shared", "Shared"),
-    "async": ("garrison.vector.ready", "Async"),
-    "threads": ("garrison.vector.threads", "Threads"),
+    "serial": ("garrison.vector.backends.serial", "Serial"),
+    "pipes": ("garrison.vector.backends.pipes", "Pipes"),
+    "shared": ("garrison.vector.backends.shared", "Shared"),
+    "async": ("garrison.vector.backends.async_", "Async"),
+    "threads": ("garrison.vector.backends.threads", "Threads"),
     "ray": ("garrison.cluster.vector", "Ray"),
 }
 """The backends that take any environment: name -> module and class, called with a `Setup`."""
@@ -113,15 +116,10 @@ def build(backend: str, setup: Setup, time_callers: bool) -> Batch:
     module, name = BACKENDS[backend]
     kind: type[Batch] = getattr(import_module(module), name)
     if setup.timing and (has_processes or time_callers):
-        from garrison.vector.timed import timed
+        from garrison.vector.timing.backends import timed
 
         return timed(kind)(setup)
     return kind(replace(setup, timing=False))
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _native(
@@ -139,7 +137,8 @@ def _native(
     ours = isinstance(env, str) and env.startswith("garrison/")
     if backend != "native" and not (backend == "auto" and ours):
         return None
-    from garrison.vector import auto, native
+    from garrison.vector import auto
+    from garrison.vector.backends import native
 
     if not isinstance(env, str) or not native.exists(env):
         if backend == "auto":

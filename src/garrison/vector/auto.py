@@ -5,8 +5,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+from garrison.text import duration
 from garrison.vector.base import Setup
-from garrison.vector.model import Load, predict
+from garrison.vector.timing.cost_model import Load, predict
 
 LOOK_SECONDS = 0.1
 """How long one environment is watched."""
@@ -77,15 +78,3 @@ def announce(envs: Any, choice: Choice) -> None:
     workers = f" with {choice.workers} workers" if choice.workers > 1 else ""
     envs.choice = f"{choice.backend}{workers}: {choice.why}"
     log.info("auto chose %s", envs.choice)
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in its unit.
-
-    >>> duration(0.00123), duration(2e-8)
-    ('1.23 ms', '20 ns')
-    """
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.0f} ns"

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from garrison.errors import UserError
 from garrison.vector import rows
-from garrison.vector.block import Block, Plan
+from garrison.vector.buffers import Block, Plan
 from garrison.vector.extras import Cadences, Shapes, shapes
-from garrison.vector.section import Entries
+from garrison.vector.group import Entries
 
 EnvMaker = Callable[[], gymnasium.Env[Any, Any]]
 Flags = NDArray[np.bool_]

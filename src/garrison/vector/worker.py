@@ -21,14 +21,14 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from garrison.errors import UserError
-from garrison.vector import channel, pin
 from garrison.vector.base import Card, EnvMaker
-from garrison.vector.block import Block, Memory, Plan, size
+from garrison.vector.buffers import Block, Memory, Plan, size
 from garrison.vector.extras import Cadences
-from garrison.vector.faults import EnvFailed, Failure, env_failed
+from garrison.vector.group import Entries, Section
 from garrison.vector.rows import assign
-from garrison.vector.section import Entries, Section
-from garrison.vector.timed_section import section_kind
+from garrison.vector.timing.group import section_kind
+from garrison.workers import channel, pin
+from garrison.workers.faults import EnvFailed, Failure, env_failed
 
 REPORT_SECONDS = 200e-6
 """`async` workers report cheap environments in groups worth about this time, expensive ones one by one."""

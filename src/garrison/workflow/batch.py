@@ -3,7 +3,7 @@
 from typing import Any
 
 from garrison.cage2 import VectorEnv
-from garrison.config import EnvConfig
+from garrison.runs.experiment import EnvConfig
 from garrison.workflow.settings import WorkflowConfig
 
 

@@ -11,9 +11,9 @@ import tyro
 
 from garrison.agents import load_agent
 from garrison.agents.workflow import BASELINES, GreedyByOrder
-from garrison.config import EnvConfig
 from garrison.errors import UserError
-from garrison.runs import checkpoint
+from garrison.runs.experiment import EnvConfig
+from garrison.storage import checkpoint
 from garrison.workflow.export import write_scores
 from garrison.workflow.inherit import BASE, order_files
 from garrison.workflow.orders import ALL, label, name_of, parse_orders

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.runs import checkpoint
+from garrison.storage import checkpoint
 from garrison.workflow.orders import ORDERS, kendall_matrix, name_of
 
 ORDER_FILES = "orders"
@@ -23,7 +23,7 @@ class Trained:
     orders: tuple[int, ...]
     weights: NDArray[np.float32]
     policy: dict[str, Any]
-    """The network's description, see `garrison.runs.networks`."""
+    """The network's description, see `garrison.learn.nn.description`."""
     iteration: int = -1
     """In a search: when it was trained."""
 

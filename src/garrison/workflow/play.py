@@ -11,7 +11,7 @@ from garrison.agents.forward import network_of
 from garrison.agents.protocol import Agent
 from garrison.cage2 import VectorEnv
 from garrison.cage2.observe import NUM_BITS
-from garrison.config import EnvConfig
+from garrison.runs.experiment import EnvConfig
 from garrison.workflow.batch import make_batch
 from garrison.workflow.scores import Score
 from garrison.workflow.settings import WorkflowConfig

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from garrison.report import style
-from garrison.report.runs import Run, smooth
+from garrison.report import figure_style as style
+from garrison.report.history import Run, smooth
 from garrison.workflow.orders import CANONICAL, NUM_UNITS, UNITS, index_of, label, ranks
 from garrison.workflow.surrogate import Posterior
 from garrison.workflow.tracking import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES

@@ -4,8 +4,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from garrison.bench.machine import facts
-from garrison.runs.atomic import write_json
+from garrison.storage.atomic import write_json
+from garrison.system import facts
 from garrison.workflow import surrogate
 from garrison.workflow.decisions import Trial, best_of
 from garrison.workflow.export import write_search

@@ -12,10 +12,11 @@ from time import perf_counter
 import tyro
 
 from garrison.errors import UserError
-from garrison.live import Title, clock, count
-from garrison.runs.extras import require_torch, require_yaml
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
+from garrison.runs.view import Title
+from garrison.system import require
+from garrison.text import clock, short
 from garrison.workflow.decisions import GP, Trial, best_of, decide
 from garrison.workflow.orders import ORDERS, label
 from garrison.workflow.settings import SEARCH, SearchExperiment, WorkflowExperiment
@@ -49,8 +50,7 @@ class Arguments:
 
 def main(arguments: list[str]) -> int:
     """Run `garrison workflow search`."""
-    require_torch()
-    require_yaml()
+    require("torch", "yaml")
     resume = value_of("--resume", arguments)
     base = SearchExperiment.load(RunFolder.open(Path(resume)).config) if resume else SEARCH
     args = tyro.cli(
@@ -123,7 +123,7 @@ def search_run(args: Arguments) -> int:
         print(f"Continue with: garrison workflow search --resume {folder.path}", file=sys.stderr)
         return interrupts.exit_code
     say(
-        f"\n{len(book.trials)} orders, {count(book.episodes)} episodes, {clock(book.seconds)}; {ENDINGS[ending]}.\n"
+        f"\n{len(book.trials)} orders, {short(book.episodes)} episodes, {clock(book.seconds)}; {ENDINGS[ending]}.\n"
         f"{best_line(book.trials, experiment)}\nThe search is in {folder.path}."
     )
     return 0
@@ -141,12 +141,12 @@ def ending_of(experiment: SearchExperiment, episodes: int, seconds: float) -> st
 def details(experiment: SearchExperiment) -> str:
     """Return one line about a search."""
     env, workflow, search = experiment.env, experiment.workflow, experiment.search
-    total = f"{count(search.budget)} episodes in all" if search.budget else "until every order is tried"
-    start = f"a base of {count(search.base_episodes)} episodes" if search.base_episodes else "the nearest trained order"
+    total = f"{short(search.budget)} episodes in all" if search.budget else "until every order is tried"
+    start = f"a base of {short(search.base_episodes)} episodes" if search.base_episodes else "the nearest trained order"
     goal = "whatever its compliance" if search.fixed_episodes else f"compliance {workflow.compliance_threshold:g}"
     return (
         f"search by {search.method} over {len(ORDERS)} orders: against {env.red}, rules {env.rules}, {goal}, at most "
-        f"{count(workflow.episodes)} episodes an order starting from {start}, {total}, seed {experiment.learner.seed}"
+        f"{short(workflow.episodes)} episodes an order starting from {start}, {total}, seed {experiment.learner.seed}"
     )
 
 

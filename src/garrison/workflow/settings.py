@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar, Self
 import tyro
 
 from garrison.cage2.workflow import DEFINITIONS, FOOTHOLDS, Workflow
-from garrison.config import EnvConfig, Experiment, RunConfig
 from garrison.errors import UserError, choose
 from garrison.learn.config import PPOConfig
+from garrison.runs.experiment import EnvConfig, Experiment, RunConfig
 from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
 from garrison.workflow.orders import ORDERS
 from garrison.workflow.stopping import StopRules

@@ -62,12 +62,12 @@ class Tracker:
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Add what the workflow says to the metrics of one update."""
         self.updates += 1
-        self.episodes += int(metrics["charts/episodes"])
+        self.episodes += int(metrics["rollout/episodes"])
         numbers = {**workflow_metrics(self._envs), EPISODES: float(self.episodes)}
         self.last = numbers
         self.stopper.add(self.episodes, numbers.get(COMPLIANCE))
         seconds = {
-            name: sum(metrics.get(f"time/{stage}", 0.0) for stage in stages)
+            name: sum(metrics.get(f"time_split/{stage}", 0.0) for stage in stages)
             for name, stages in (("collect", COLLECT), ("learn", LEARN))
         }
         self.rows.append({"update": self.updates, "step": step, **numbers, **seconds})

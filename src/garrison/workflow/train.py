@@ -10,11 +10,12 @@ from typing import Any
 import tyro
 
 from garrison.errors import UserError
-from garrison.live import Title, clock, count
-from garrison.runs.extras import require_torch, require_yaml
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
-from garrison.summary import write_summary
+from garrison.runs.summary import write_summary
+from garrison.runs.view import Title
+from garrison.system import require
+from garrison.text import clock, short
 from garrison.workflow.orders import CANONICAL, ORDERS, label, name_of, parse_orders
 from garrison.workflow.settings import TRAIN, WorkflowExperiment
 from garrison.workflow.view import make_view
@@ -37,8 +38,7 @@ class Arguments:
 
 def main(arguments: list[str]) -> int:
     """Run `garrison workflow train`."""
-    require_torch()
-    require_yaml()
+    require("torch", "yaml")
     name, args = parse(arguments)
     return train_run(args, name)
 
@@ -133,7 +133,7 @@ def details(experiment: WorkflowExperiment) -> str:
     """Return one line about a training."""
     env, workflow, run = experiment.env, experiment.workflow, experiment.run
     orders = f"{len(workflow.orders)} orders" if len(workflow.orders) != 1 else label(workflow.orders[0])
-    until = f"for {run.duration}" if run.duration else f"{count(workflow.episodes)} episodes at most"
+    until = f"for {run.duration}" if run.duration else f"{short(workflow.episodes)} episodes at most"
     return (
         f"{orders}; against {env.red}, rules {env.rules}, {env.envs} envs, lambda {workflow.alignment_lambda:g}, "
         f"{until}, seed {experiment.learner.seed}"
@@ -187,12 +187,12 @@ def _print_end(summary: dict[str, Any], folder: RunFolder, quiet: bool) -> None:
         print(f"garrison workflow: {summary['message']}", file=sys.stderr)
     if summary["status"] == "interrupted":
         print(
-            f"Interrupted after {count(summary['episodes'])} episodes; the checkpoint is complete.\n"
+            f"Interrupted after {short(summary['episodes'])} episodes; the checkpoint is complete.\n"
             f"Continue with: garrison workflow train --resume {folder.path}",
             file=sys.stderr,
         )
     elif not quiet:
         print(
-            f"\nstopped: {summary['stopped_because']}\n{count(summary['episodes'])} episodes in "
+            f"\nstopped: {summary['stopped_because']}\n{short(summary['episodes'])} episodes in "
             f"{clock(summary['duration_seconds'])}; the run is in {folder.path}"
         )

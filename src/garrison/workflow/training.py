@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from garrison.commands.train import FOREVER
 from garrison.errors import UserError
+from garrison.learn.nn.description import describe_policy
 from garrison.learn.ppo import Diverged, train
-from garrison.live import View
-from garrison.resume import check_fits, layout, prepare_resume
-from garrison.runs import checkpoint
 from garrison.runs.folder import RunFolder
-from garrison.runs.networks import describe_policy
 from garrison.runs.recorder import Limits, Recorder
-from garrison.summary import summarise, write_summary
-from garrison.train import FOREVER
+from garrison.runs.resume import check_fits, layout, prepare_resume
+from garrison.runs.summary import summarise, write_summary
+from garrison.runs.view import View
+from garrison.storage import checkpoint
 from garrison.workflow.batch import make_batch, spread
 from garrison.workflow.inherit import Trained, nearest
 from garrison.workflow.settings import WorkflowExperiment

@@ -13,8 +13,8 @@ import torch
 
 from garrison.errors import UserError
 from garrison.learn.ppo import train
-from garrison.runs import checkpoint
-from garrison.runs.atomic import write_bytes, write_json
+from garrison.storage import checkpoint
+from garrison.storage.atomic import write_bytes, write_json
 from garrison.workflow.decisions import Decision, Trial
 from garrison.workflow.inherit import ORDER_FILES, Trained, nearest, order_files
 from garrison.workflow.play import NetworkPlayer, play

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
-from garrison.live import LINE_EVERY, LiveView, PlainView, QuietView, Title, View, bar, clock, count
+from garrison.runs.view import LINE_EVERY, LiveView, PlainView, QuietView, Title, View, bar
+from garrison.text import clock, short
 from garrison.workflow.tracking import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 
 ROWS = {"environment reward": ENV_REWARD, "alignment reward": ALIGNMENT, "sum": TOTAL, "fixes an episode": FIXES}
@@ -28,7 +29,7 @@ class WorkflowLines(PlainView):
             return
         self._last = monotonic()
         print(
-            f"{100 * share:5.1f} %  {count(row[EPISODES]):>8} episodes  {count(self._clock.speed):>7} steps/s  "
+            f"{100 * share:5.1f} %  {short(row[EPISODES]):>8} episodes  {short(self._clock.speed):>7} steps/s  "
             f"reward {row[ENV_REWARD]:8.2f}  alignment {row[ALIGNMENT]:6.2f}  compliance {row[COMPLIANCE]:.3f}  "
             f"{clock(self._clock.left)} left",
             flush=True,

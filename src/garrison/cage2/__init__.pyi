@@ -1,0 +1,8 @@
+# The public names, listed once: `__init__.py` loads them from here on first use.
+from .env import Env as Env
+from .names import ACTIONS as ACTIONS
+from .names import HOSTS as HOSTS
+from .scenario import load_scenario as load_scenario
+from .step import warm_up as warm_up
+from .truth import Truth as Truth
+from .vector_env import VectorEnv as VectorEnv

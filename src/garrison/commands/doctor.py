@@ -1,0 +1,77 @@
+"""`garrison doctor`: is this machine ready, and how fast is it?"""
+
+import platform
+import sys
+from importlib import metadata
+from time import perf_counter
+
+from garrison.version import __version__
+
+EXTRAS = {
+    "train": ("torch", "pyyaml", "tensorboard"),
+    "report": ("matplotlib",),
+    "sb3": ("stable-baselines3",),
+    "ray": ("ray",),
+}
+CORE = ("numpy", "numba", "gymnasium", "tyro", "rich")
+
+
+def version_of(package: str) -> str | None:
+    """Return the installed version of a package, or None."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def speed(seconds: float = 2.0) -> float:
+    """Return steps per second of 1,000 environments on one thread, random actions, automatic resets."""
+    import numpy as np
+
+    from garrison.cage2.vector_env import VectorEnv
+
+    envs = VectorEnv(1000, red={"bline": 0.5, "meander": 0.5}, autoreset_mode="SameStep")
+    envs.reset(seed=0)
+    actions = np.random.default_rng(0).integers(0, 145, (64, 1000))
+    steps, began = 0, perf_counter()
+    while perf_counter() - began < seconds:
+        for row in actions:
+            envs.step(row)
+        steps += actions.size
+    return steps / (perf_counter() - began)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the findings; the exit code is 0 if everything needed works."""
+    import tyro
+
+    def doctor() -> None:
+        """Show versions, cores, the cache folder and whether the kernels are compiled, and check the speed."""
+
+    tyro.cli(doctor, args=arguments, prog="garrison doctor")
+
+    from garrison.cage2.step import are_compiled, warm_up
+    from garrison.jit import COMPILED, cache_folder
+    from garrison.system import cores
+
+    print(f"garrison    {__version__}")
+    print(f"python      {platform.python_version()} ({sys.executable})")
+    print(f"system      {platform.platform()}, {cores()} cores")
+    for package in CORE:
+        print(f"{package:<11} {version_of(package)}")
+    for extra, packages in EXTRAS.items():
+        found = {package: version_of(package) for package in packages}
+        missing = [package for package, version in found.items() if version is None]
+        have = ", ".join(f"{package} {version}" for package, version in found.items() if version)
+        hint = f"; for {', '.join(missing)}: pip install 'garrison[{extra}]'" if missing else ""
+        print(f"[{extra}]".ljust(11), (have or "not installed") + hint)
+    print(f"cache       {cache_folder()}")
+    if not COMPILED:
+        print("kernels     plain Python, because NUMBA_DISABLE_JIT is set: about a thousand times slower")
+        return 0
+    print(f"kernels     {'compiled' if are_compiled() else 'not compiled yet'}")
+    began = perf_counter()
+    warm_up()
+    print(f"            ready after {perf_counter() - began:.1f} s")
+    print(f"speed       {speed() / 1e6:.1f} million steps/s (1,000 environments, one thread, two seconds)")
+    return 0

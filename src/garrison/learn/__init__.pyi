@@ -1,0 +1,12 @@
+# The public names, listed once: `__init__.py` loads them from here on first use.
+from .config import A3CConfig as A3CConfig
+from .config import ImpalaConfig as ImpalaConfig
+from .config import PolicyConfig as PolicyConfig
+from .config import PPOConfig as PPOConfig
+from .nn.policy import Policy as Policy
+from .ppo import train as train
+from .returns import gae as gae
+from .run import Diverged as Diverged
+from .run import Result as Result
+from .run import RunLog as RunLog
+from .vtrace import vtrace as vtrace

@@ -1,0 +1,1 @@
+"""Actors that collect for a learner, and what passes between them."""

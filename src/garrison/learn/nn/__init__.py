@@ -1,0 +1,1 @@
+"""Networks: what they are made of, and two ways to compute them."""

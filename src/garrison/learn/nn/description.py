@@ -1,0 +1,69 @@
+"""A policy as plain values, so that a checkpoint alone is enough to build it again."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+
+from garrison.errors import UserError
+from garrison.learn.config import PolicyConfig
+
+if TYPE_CHECKING:
+    from garrison.learn.nn.policy import Policy
+
+
+def describe_policy(
+    config: PolicyConfig, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]
+) -> dict[str, Any]:
+    """Return what is needed to build a policy of this shape."""
+    return {
+        "config": {**asdict(config), "hidden": list(config.hidden)},
+        "observation_space": describe_space(observation_space),
+        "action_space": describe_space(action_space),
+    }
+
+
+def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
+    """Build the policy that `describe_policy` described, with these weights: one flat array."""
+    import torch
+
+    from garrison.learn.nn.policy import Policy
+
+    config = {**description["config"], "hidden": tuple(description["config"]["hidden"])}
+    try:
+        settings = PolicyConfig(**config)
+    except TypeError as error:
+        raise UserError(f"the checkpoint's network has settings that this version does not know: {error}.") from None
+    policy = Policy(build_space(description["observation_space"]), build_space(description["action_space"]), settings)
+    if len(weights) != len(policy.flat):
+        raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {len(policy.flat)}.")
+    policy.flat.copy_(torch.as_tensor(weights))
+    return policy
+
+
+def describe_space(space: spaces.Space[Any]) -> dict[str, Any]:
+    """Return a space as plain values."""
+    if isinstance(space, spaces.Box):
+        return {"kind": "Box", "low": space.low, "high": space.high, "dtype": space.dtype.name}
+    if isinstance(space, spaces.Discrete):
+        return {"kind": "Discrete", "n": int(space.n), "start": int(space.start)}
+    if isinstance(space, spaces.MultiDiscrete):
+        return {"kind": "MultiDiscrete", "nvec": space.nvec, "start": space.start}
+    if isinstance(space, spaces.MultiBinary):
+        return {"kind": "MultiBinary", "shape": list(space.shape)}
+    raise UserError(f"a checkpoint cannot describe the space {space}.")
+
+
+def build_space(description: dict[str, Any]) -> spaces.Space[Any]:
+    """Return the space that `describe_space` described."""
+    kind = description["kind"]
+    if kind == "Box":
+        return spaces.Box(description["low"], description["high"], dtype=np.dtype(description["dtype"]).type)
+    if kind == "Discrete":
+        return spaces.Discrete(description["n"], start=description["start"])
+    if kind == "MultiDiscrete":
+        return spaces.MultiDiscrete(description["nvec"], start=description["start"])
+    if kind == "MultiBinary":
+        return spaces.MultiBinary(description["shape"])
+    raise UserError(f"the checkpoint describes a space of unknown kind {kind!r}.")

@@ -1,0 +1,104 @@
+"""Charts of bars: upright groups, and horizontal bars stacked from parts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from garrison.report.page.charts import Chart, legend, nothing
+from garrison.report.page.scale import finite, scale
+from garrison.report.page.svg import CHARACTER, WIDTH, Frame, colour, element, escape, frame, picture, tip
+from garrison.text import short
+
+LINE = 15.0  # pixels of a line of a group's name
+ROW = 26.0  # pixels of one horizontal bar with the gap below it
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar in each group; `low` and `high` are error bars, `doubtful` bars are pale, None leaves a gap."""
+
+    name: str
+    values: Sequence[float | None]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    doubtful: Sequence[bool] = ()
+
+
+def bars(
+    groups: Sequence[str], series: Sequence[Bars], *, y_label: str = "", log: bool = False, height: float = 320
+) -> Chart:
+    """Return groups of upright bars, one bar of each series in a group, from 0 (or from the lowest tick if `log`)."""
+    values = finite([v for s in series for v in (*s.values, *s.low, *s.high)], log)
+    if not values or not groups:
+        return nothing()
+    y = scale(values, log=log, zero=not log)
+    wide = int((WIDTH - 80) / len(groups) / CHARACTER)
+    names = [wrap(group, max(4, wide)) or [""] for group in groups]
+    deep = max(map(len, names))
+    box = frame(scale([0, len(groups)]), y, height, y_label, "", bottom_room=12 + LINE * deep)
+    slot = (box.right - box.left) / len(groups)
+    width = min(46.0, slot * 0.8 / len(series))
+    parts = [box.draw("", y_label, x_ticks=False)]
+    for g, name in enumerate(names):
+        middle = box.left + (g + 0.5) * slot
+        for k, text in enumerate(name):
+            down = box.bottom + 18 + k * LINE
+            parts.append(element("text", escape(text), class_="tick middle", x=middle, y=down))
+        for k, one in enumerate(series):
+            if g < len(one.values) and y.shows(one.values[g]):
+                parts.append(_bar(one, g, colour(k), middle + (k - len(series) / 2) * width, width, box))
+    return Chart(picture(height, *parts, name=y_label), legend([s.name for s in series]))
+
+
+def _bar(one: Bars, g: int, colour_class: str, left: float, width: float, box: Frame) -> str:
+    value = one.values[g] or 0.0
+    floor = box.bottom if box.y.log else box.at_y(0.0)
+    top = box.at_y(value)
+    doubtful = g < len(one.doubtful) and one.doubtful[g]
+    inside = [
+        element(
+            "rect",
+            tip(f"{one.name}: {short(value)}"),
+            class_="bar doubtful" if doubtful else "bar",
+            x=left + 1,
+            y=min(top, floor),
+            width=max(1.0, width - 2),
+            height=abs(floor - top),
+        )
+    ]
+    if g < min(len(one.low), len(one.high)):
+        low, high = one.low[g], one.high[g]
+        if low is not None and high is not None and box.y.shows(low) and box.y.shows(high):
+            x, bottom, up = left + width / 2, box.at_y(low), box.at_y(high)
+            inside.append(element("path", class_="error over", d=f"M{x:.1f} {bottom:.1f}V{up:.1f}"))
+    return element("g", *inside, class_=colour_class)
+
+
+def stacked(
+    rows: Sequence[str], parts: Mapping[str, Sequence[float]], *, x_label: str = "", share: bool = False
+) -> Chart:
+    """Return one horizontal bar per row, made of `parts` (name: a number per row); `share` makes each 100 %."""
+    totals = [sum(max(0.0, values[r]) for values in parts.values()) for r in range(len(rows))]
+    if not rows or not any(totals):
+        return nothing()
+    factors = [100 / total if total else 0.0 for total in totals] if share else [1.0] * len(rows)
+    x = scale([0.0, *(t * f for t, f in zip(totals, factors, strict=True))])
+    left = min(300.0, 14 + CHARACTER * max(map(len, rows)))
+    bottom = 8 + ROW * len(rows)
+    height = bottom + (44 if x_label or share else 26)
+    box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, WIDTH - 20.0, bottom)
+    drawn = [box.draw(x_label or ("%" if share else ""), "", y_ticks=False)]
+    for r, row in enumerate(rows):
+        top = 8 + r * ROW
+        drawn.append(element("text", escape(row), class_="tick end", x=left - 8, y=top + ROW / 2 + 2))
+        at = 0.0
+        for k, (name, values) in enumerate(parts.items()):
+            size = max(0.0, values[r]) * factors[r]
+            if size:
+                unit = f"{size:.3g} %" if share else short(size)
+                place = {"x": box.at_x(at), "width": box.at_x(at + size) - box.at_x(at)}
+                text = tip(f"{row}, {name}: {unit}")
+                bar = element("rect", text, class_="bar", y=top + 2, height=ROW - 7, **place)
+                drawn.append(element("g", bar, class_=colour(k)))
+            at += size
+    return Chart(picture(height, *drawn, name=x_label), legend(list(parts)))

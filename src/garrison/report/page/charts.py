@@ -1,0 +1,153 @@
+"""Charts of points: lines with markers, error bars or bands, and scatters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from garrison.report.page.scale import Scale, finite, scale
+from garrison.report.page.svg import Frame, colour, element, escape, frame, picture, tip
+from garrison.text import short
+
+MARKED = 60
+"""A line of more points than this is drawn without markers."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawn chart: its SVG, and (class, name) of each entry of its legend."""
+
+    svg: str
+    legend: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """Named points; `low` and `high` are error bars or a band, `doubtful` points hollow, `tips` what a point says."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    low: Sequence[float | None] = ()
+    high: Sequence[float | None] = ()
+    doubtful: Sequence[bool] = ()
+    tips: Sequence[str] = ()
+    dashed: bool = False
+    marked: bool = True
+
+
+def lines(
+    series: Sequence[Series],
+    *,
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    zero: bool = False,
+    band: bool = False,
+    height: float = 340,
+) -> Chart:
+    """Return a line chart; `zero` includes 0 on the y axis, `band` fills between `low` and `high` instead of bars."""
+    return _chart(series, x_label, y_label, log_x, log_y, zero, height, joined=True, band=band)
+
+
+def scatter(
+    series: Sequence[Series],
+    *,
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    zero: bool = False,
+    height: float = 340,
+) -> Chart:
+    """Return a chart of points that no line joins."""
+    return _chart(series, x_label, y_label, log_x, log_y, zero, height, joined=False, band=False)
+
+
+def legend(names: Sequence[str], dashed: Sequence[bool] = ()) -> tuple[tuple[str, str], ...]:
+    """Return the legend's entries; one series needs none."""
+    if len(names) < 2:
+        return ()
+    marks = [*dashed, *[False] * (len(names) - len(dashed))]
+    return tuple((colour(k) + (" dashed" if marks[k] else ""), name) for k, name in enumerate(names))
+
+
+def nothing(height: float = 80) -> Chart:
+    """Return what stands where there is nothing to draw."""
+    return Chart(picture(height, element("text", "no data", class_="label middle", x=360, y=height / 2)))
+
+
+def _chart(
+    series: Sequence[Series],
+    x_label: str,
+    y_label: str,
+    log_x: bool,
+    log_y: bool,
+    zero: bool,
+    height: float,
+    joined: bool,
+    band: bool,
+) -> Chart:
+    xs = finite([x for s in series for x in s.x], log_x)
+    ys = finite([y for s in series for y in (*s.y, *s.low, *s.high)], log_y)
+    if not xs or not ys:
+        return nothing()
+    distinct = sorted(set(xs))
+    y = scale(ys, log=log_y, zero=zero and not log_y)
+    # Few whole numbers, such as 1, 10, 20, 100 environments, are their own best ticks.
+    countable = joined and len(distinct) <= 8 and all(x == int(x) for x in distinct)
+    x = scale(xs, log=log_x, ticks=distinct if countable else ())
+    box = frame(x, y, height, y_label, x_label)
+    parts = [box.draw(x_label, y_label)]
+    for k, one in enumerate(series):
+        parts.append(_draw(one, colour(k), box, joined, band))
+    return Chart(
+        picture(height, *parts, name=f"{y_label} against {x_label}" if x_label and y_label else ""),
+        legend([s.name for s in series], [s.dashed for s in series]),
+    )
+
+
+def _draw(series: Series, colour_class: str, box: Frame, joined: bool, band: bool) -> str:
+    shown = [k for k, (x, y) in enumerate(zip(series.x, series.y, strict=True)) if box.x.shows(x) and box.y.shows(y)]
+    pixels = {k: (box.at_x(series.x[k]), box.at_y(series.y[k] or 0.0)) for k in shown}
+    spans = _spans(series, shown, box.y)
+    parts = []
+    if band and spans:
+        edge = [(pixels[k][0], box.at_y(high)) for k, (_, high) in spans.items()]
+        edge += [(pixels[k][0], box.at_y(low)) for k, (low, _) in reversed(spans.items())]
+        parts.append(element("polygon", class_="band", points=_points(edge)))
+    if joined and len(shown) > 1:
+        kind = "line dashed" if series.dashed else "line"
+        parts.append(element("polyline", class_=kind, points=_points(list(pixels.values()))))
+    if not band:
+        parts += [
+            element("path", class_="error", d=_error(pixels[k][0], box.at_y(low), box.at_y(high)))
+            for k, (low, high) in spans.items()
+        ]
+    if not joined or (series.marked and len(shown) <= MARKED):
+        parts += [_marker(series, k, pixels[k]) for k in shown]
+    return element("g", *parts, class_=colour_class)
+
+
+def _spans(series: Series, shown: Sequence[int], y: Scale) -> dict[int, tuple[float, float]]:
+    found = {}
+    for k in shown:
+        if k < min(len(series.low), len(series.high)):
+            low, high = series.low[k], series.high[k]
+            if low is not None and high is not None and y.shows(low) and y.shows(high):
+                found[k] = (low, high)
+    return found
+
+
+def _marker(series: Series, k: int, at: tuple[float, float]) -> str:
+    text = series.tips[k] if k < len(series.tips) else f"{short(series.x[k])}: {short(series.y[k] or 0.0)}"
+    doubtful = k < len(series.doubtful) and series.doubtful[k]
+    kind = "point doubtful" if doubtful else "point"
+    return element("circle", tip(f"{series.name}, {text}"), class_=kind, cx=at[0], cy=at[1], r=4)
+
+
+def _error(x: float, low: float, high: float) -> str:
+    return escape(f"M{x - 4:.1f} {low:.1f}h8M{x:.1f} {low:.1f}V{high:.1f}M{x - 4:.1f} {high:.1f}h8")
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

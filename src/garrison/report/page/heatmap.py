@@ -1,0 +1,47 @@
+"""A table drawn in colours."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from garrison.report.page.charts import Chart, nothing
+from garrison.report.page.scale import finite
+from garrison.report.page.svg import CHARACTER, WIDTH, element, escape, picture, tip
+from garrison.text import short
+
+
+def heatmap(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    write: Callable[[float], str] = short,
+    doubtful: Sequence[Sequence[bool]] = (),
+    row_height: float = 26,
+) -> Chart:
+    """Return a coloured cell per value, stronger for larger, with its number, ~ before doubtful ones; None is empty."""
+    known = finite([v for line in values for v in line])
+    if not known:
+        return nothing()
+    low, high = min(known), max(known)
+    left = min(280.0, 14 + CHARACTER * max(map(len, rows)))
+    width = min(90.0, (WIDTH - left - 10) / len(columns))
+    parts = [
+        element("text", escape(name), class_="tick middle", x=left + (c + 0.5) * width, y=16.0)
+        for c, name in enumerate(columns)
+    ]
+    for r, (row, line) in enumerate(zip(rows, values, strict=True)):
+        top = 24 + r * row_height
+        parts.append(element("text", escape(row), class_="tick end", x=left - 8, y=top + row_height / 2 + 4))
+        for c, value in enumerate(line):
+            if value is None or not math.isfinite(value):
+                continue
+            strength = 0.06 + 0.84 * ((value - low) / (high - low) if high > low else 0.5)
+            place = {"x": left + c * width + 1, "y": top + 1, "width": width - 2, "height": row_height - 2}
+            written = ("~" if doubtful and doubtful[r][c] else "") + write(value)
+            text = tip(f"{row}, {columns[c]}: {written}")
+            parts.append(element("rect", text, class_="heat", fill_opacity=round(strength, 3), **place))
+            if len(written) * CHARACTER < width - 4:
+                kind = "cell strong" if strength > 0.55 else "cell"
+                middle = {"x": left + (c + 0.5) * width, "y": top + row_height / 2 + 4}
+                parts.append(element("text", escape(written), class_=f"{kind} middle", **middle))
+    return Chart(picture(30 + row_height * len(rows), *parts))

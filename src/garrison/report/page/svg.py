@@ -1,0 +1,99 @@
+"""Elements of SVG as text, and the frame that charts with two axes share."""
+
+import html
+import re
+from dataclasses import dataclass
+
+from garrison.report.page.scale import Scale
+
+WIDTH = 720
+CHARACTER = 6.6  # pixels of an average character at the charts' text size
+COLOURS = 8  # the style sheet has so many, named c0, c1, ...
+# XML has no way to write these at all, escaped or not.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def escape(text: object) -> str:
+    """Return text that is safe between tags and inside quoted attributes, whatever it holds."""
+    return html.escape(_FORBIDDEN.sub("\ufffd", str(text)))
+
+
+def element(tag: str, *inside: str, **attributes: object) -> str:
+    """Return one element; `inside` is markup, names use _ for - and `class_` for class, None leaves one out."""
+    written = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{_number(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return f"<{tag}{written}>{''.join(inside)}</{tag}>" if inside else f"<{tag}{written}/>"
+
+
+def tip(text: str) -> str:
+    """Return what a browser shows while the pointer rests on the element around it."""
+    return element("title", escape(text)) if text else ""
+
+
+def colour(index: int) -> str:
+    """Return the class of the colour of the series at `index`."""
+    return f"c{index % COLOURS}"
+
+
+def picture(height: float, *inside: str, name: str = "") -> str:
+    """Return the `svg` element around a chart."""
+    label = element("title", escape(name)) if name else ""
+    body = "\n".join(inside)
+    return f'<svg viewBox="0 0 {WIDTH} {_number(height)}" role="img">{label}\n{body}\n</svg>'
+
+
+def _number(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(value)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The rectangle of a chart with an x and a y axis, and from numbers to pixels in it."""
+
+    x: Scale
+    y: Scale
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def at_x(self, value: float) -> float:
+        """Return the pixel of a number on the x axis."""
+        return self.left + self.x.place(value) * (self.right - self.left)
+
+    def at_y(self, value: float) -> float:
+        """Return the pixel of a number on the y axis, which grows upwards."""
+        return self.bottom - self.y.place(value) * (self.bottom - self.top)
+
+    def draw(self, x_label: str, y_label: str, x_ticks: bool = True, y_ticks: bool = True) -> str:
+        """Return grid, ticks and labels."""
+        parts = []
+        for value, text in zip(self.y.ticks, self.y.labels(), strict=True) if y_ticks else ():
+            at = self.at_y(value)
+            parts.append(element("line", class_="grid", x1=self.left, x2=self.right, y1=at, y2=at))
+            parts.append(element("text", escape(text), class_="tick end", x=self.left - 8, y=at + 4))
+        taken = -1e9
+        for value, text in zip(self.x.ticks, self.x.labels(), strict=True) if x_ticks else ():
+            at, half = self.at_x(value), CHARACTER * len(text) / 2
+            parts.append(element("line", class_="grid", x1=at, x2=at, y1=self.top, y2=self.bottom))
+            if at - half > taken + 6:  # a label that would touch its neighbour is left out
+                parts.append(element("text", escape(text), class_="tick middle", x=at, y=self.bottom + 18))
+                taken = at + half
+        ends = {"x1": self.left, "x2": self.right, "y1": self.bottom, "y2": self.bottom}
+        parts.append(element("line", class_="axis", **ends))
+        middle = (self.left + self.right) / 2
+        if x_label:
+            parts.append(element("text", escape(x_label), class_="label middle", x=middle, y=self.bottom + 38))
+        if y_label:
+            parts.append(element("text", escape(y_label), class_="label", x=4.0, y=14.0))
+        return "\n".join(parts)
+
+
+def frame(x: Scale, y: Scale, height: float, y_label: str, x_label: str, bottom_room: float = 24) -> Frame:
+    """Return the frame whose margins fit the labels."""
+    left = 14 + CHARACTER * max((len(text) for text in y.labels()), default=1)
+    top = 28.0 if y_label else 10.0
+    return Frame(x, y, left, top, WIDTH - 16.0, height - bottom_room - (20 if x_label else 0))

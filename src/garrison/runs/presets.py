@@ -1,0 +1,143 @@
+"""Named experiments: `garrison train NAME`."""
+
+from dataclasses import replace
+
+from garrison.errors import choose
+from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
+from garrison.runs.experiment import EnvConfig, Experiment, RunConfig
+
+DEFAULT = "ppo-mixed"
+
+_ENV = EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact")
+_BLINE, _MEANDER = replace(_ENV, red="bline"), replace(_ENV, red="meander")
+_MIXED = replace(_ENV, red="bline:0.5,meander:0.5")
+_CARTPOLE = EnvConfig(env="CartPole-v1", envs=8, backend="serial")
+_BRIEF = RunConfig(checkpoint_every=10.0)
+
+_PPO = PPOConfig(
+    steps=30_000_000,
+    rollout=100,
+    epochs=4,
+    minibatches=8,
+    learning_rate=2e-3,
+    gamma=0.99,
+    gae_lambda=0.95,
+    entropy_coef=0.01,
+    entropy_schedule="linear",
+    reward_scale=0.1,
+    action_masks=True,
+)
+_RECORD = replace(
+    _PPO,
+    minibatches=16,
+    learning_rate=2.5e-3,
+    gamma=0.995,
+    gae_lambda=0.98,
+    entropy_coef_final=0.0005,
+    reward_scale=0.5,
+)
+_OFTEN_SCORED = RunConfig(evaluate_every=5_000_000)
+_PPO_CARTPOLE = PPOConfig(
+    steps=200_000,
+    rollout=32,
+    epochs=20,
+    minibatches=1,
+    gamma=0.98,
+    gae_lambda=0.8,
+    entropy_coef=0.0,
+    policy=PolicyConfig(hidden=(64, 64)),
+)
+
+# Small batches keep what an actor knows young: with one buffer it is a single update behind.
+_IMPALA = ImpalaConfig(
+    steps=30_000_000,
+    rollout=100,
+    buffers=1,
+    batch=1,
+    epochs=3,
+    minibatches=16,
+    vtrace_lambda=0.98,
+    learning_rate=2.5e-3,
+    gamma=0.995,
+    entropy_coef=0.01,
+    entropy_coef_final=0.0005,
+    entropy_schedule="linear",
+    reward_scale=0.5,
+    action_masks=True,
+)
+_IMPALA_CARTPOLE = ImpalaConfig(
+    steps=400_000,
+    actors=2,
+    rollout=64,
+    epochs=4,
+    minibatches=4,
+    vtrace_lambda=0.9,
+    learning_rate=3e-3,
+    entropy_coef=0.005,
+    reward_scale=0.05,
+)
+_A3C = A3CConfig(
+    steps=30_000_000,
+    rollout=25,
+    gae_lambda=0.95,
+    normalise_advantages="batch",
+    learning_rate=2e-3,
+    gamma=0.99,
+    entropy_coef=0.01,
+    entropy_coef_final=0.0005,
+    entropy_schedule="linear",
+    reward_scale=0.1,
+    action_masks=True,
+)
+_A3C_CARTPOLE = A3CConfig(
+    steps=600_000,
+    actors=2,
+    rollout=32,
+    gae_lambda=0.9,
+    normalise_advantages="batch",
+    learning_rate=3e-3,
+    entropy_coef=0.005,
+    reward_scale=0.05,
+)
+
+PRESETS: dict[str, tuple[str, Experiment]] = {
+    "ppo-mixed": (
+        "CAGE-2 against B_line and Meander in equal shares; the default",
+        Experiment(_MIXED, learner=_PPO),
+    ),
+    "ppo-bline": ("CAGE-2 against B_line", Experiment(_BLINE, learner=_PPO)),
+    "ppo-meander": ("CAGE-2 against Meander", Experiment(_MEANDER, learner=_PPO)),
+    "record": (
+        "the record under the leaderboard's rules: smaller minibatches, a longer view",
+        Experiment(_MIXED, _OFTEN_SCORED, _RECORD),
+    ),
+    "record-head": (
+        "the record under CybORG's present rules",
+        Experiment(replace(_MIXED, rules="head"), _OFTEN_SCORED, _RECORD),
+    ),
+    "ppo-cartpole": (
+        "CartPole-v1: any Gymnasium environment works, here in seconds",
+        Experiment(_CARTPOLE, _BRIEF, _PPO_CARTPOLE),
+    ),
+    "ppo-cartpole-parallel": (
+        "the same with 32 environments in 4 processes that wait for each other",
+        Experiment(replace(_CARTPOLE, envs=32, backend="shared", workers=4), _BRIEF, _PPO_CARTPOLE),
+    ),
+    "impala-mixed": (
+        "CAGE-2 by IMPALA: actors of their own, one learner; B_line and Meander in equal shares",
+        Experiment(replace(_MIXED, envs=256), learner=_IMPALA),
+    ),
+    "impala-bline": ("the same against B_line", Experiment(replace(_BLINE, envs=256), learner=_IMPALA)),
+    "impala-meander": ("the same against Meander", Experiment(replace(_MEANDER, envs=256), learner=_IMPALA)),
+    "impala-cartpole": ("CartPole-v1 by IMPALA", Experiment(_CARTPOLE, _BRIEF, _IMPALA_CARTPOLE)),
+    "a3c-mixed": (
+        "CAGE-2 by A3C: actors write to shared weights without locks",
+        Experiment(replace(_MIXED, envs=64), learner=_A3C),
+    ),
+    "a3c-cartpole": ("CartPole-v1 by A3C", Experiment(_CARTPOLE, _BRIEF, _A3C_CARTPOLE)),
+}
+
+
+def preset(name: str) -> Experiment:
+    """Return a named experiment."""
+    return PRESETS[choose("preset", name, list(PRESETS))][1]

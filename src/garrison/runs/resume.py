@@ -1,0 +1,58 @@
+"""Continuing a run: what must fit, what may differ, and how exact it will be."""
+
+from typing import Any
+
+import numpy as np
+
+from garrison.errors import UserError
+from garrison.runs.view import View
+from garrison.storage import checkpoint
+
+
+def check_fits(values: dict[str, Any], about: dict[str, Any]) -> None:
+    """Refuse to resume with settings that the saved state does not fit, before anything is written."""
+    algorithm = values["state"]["algorithm"]
+    if algorithm not in about["experiment"]:
+        raise UserError(f"cannot resume: the run was trained by {algorithm}.")
+    before, now = values["experiment"]["env"], about["experiment"]["env"]
+    for name in ("env", "envs"):
+        if before[name] != now[name]:
+            raise UserError(f"cannot resume with --{name} {now[name]}: the run has {before[name]}; start a new one.")
+    saved = values["policy"]["config"]
+    for name, value in about["policy"]["config"].items():
+        if saved.get(name) != value:
+            raise UserError(
+                f"cannot resume with {name} {value}: the run's network has {saved.get(name)}; start a new one."
+            )
+
+
+def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, view: View) -> dict[str, Any]:
+    """Return the state to continue from; say what differs from the part before, and how exact it will be."""
+    before, now = values["experiment"], about["experiment"]
+    changed = [
+        f"{part}.{name}" for part in now for name in now[part] if now[part][name] != before.get(part, {}).get(name)
+    ]
+    state: dict[str, Any] = checkpoint.tensors(values["state"])
+    where = f"resuming at step {state['steps']:,}"
+    if changed:
+        where += f" with other settings than before ({', '.join(changed)})"
+    if state["collector"]["envs"] is None or not hasattr(envs, "set_state"):
+        view.say(f"{where}; these environments cannot save their state, so new episodes begin: not bit for bit.")
+    elif values.get("layout") != about["layout"]:
+        state["collector"]["envs"] = None
+        view.say(f"{where}; this version of Garrison keeps episodes in another form, so new ones begin.")
+    elif any(name.startswith("env.") and name != "env.workers" for name in changed):
+        state["collector"]["envs"] = None
+        view.say(f"{where}; the saved episodes do not fit these, so new ones begin.")
+    else:
+        view.say(f"{where}, bit for bit where the run stopped.")
+    return state
+
+
+def layout(envs: Any) -> str | None:
+    """Name the fields of the environments' saved state, where it is records: another version may have others."""
+    if not hasattr(envs, "get_state"):
+        return None
+    envs.reset(seed=0)
+    state = envs.get_state()
+    return str(state.dtype) if isinstance(state, np.ndarray) else None

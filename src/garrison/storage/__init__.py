@@ -1,0 +1,1 @@
+"""Files that survive a crash: atomic writes, and the checkpoint format, which loads without torch and runs no code."""

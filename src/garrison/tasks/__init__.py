@@ -1,0 +1,1 @@
+"""Families of environments: how to make them, what a score means, how they are evaluated."""

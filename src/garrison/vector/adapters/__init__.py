@@ -1,1 +1,0 @@
-"""Bridges to other people's code: Stable-Baselines3 and the original CybORG."""

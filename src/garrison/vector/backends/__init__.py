@@ -1,0 +1,1 @@
+"""The ways to step many environments, one module each."""

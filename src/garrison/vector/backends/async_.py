@@ -1,0 +1,191 @@
+"""`async`: the block of `shared` without its barrier; the first `batch_size` environments that are ready come back.
+
+    observations, infos = envs.reset(seed=0)
+    envs.send(actions)                                   # for all, or send(actions, env_ids)
+    while True:
+        observations, rewards, terminations, truncations, infos, env_ids = envs.recv()
+        envs.send(policy(observations), env_ids)         # only these; the others are still at work
+
+Row k of everything that `recv` returns, infos included, belongs to environment `env_ids[k]`. `reset` and `step` work as
+everywhere, while nothing is in flight.
+"""
+
+import pickle
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from garrison.errors import UserError
+from garrison.vector import rows
+from garrison.vector.backends.processes import Closing, Processes
+from garrison.vector.base import Flags, Setup, merge
+from garrison.vector.group import Entries
+from garrison.workers import channel
+from garrison.workers.pool import DIED
+
+Ready = tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any], NDArray[np.int64]]
+
+
+class Async(Processes):
+    """Steps environments on request and hands them back in the order in which they get ready."""
+
+    backend = "async"
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.batch_size = setup.batch_size
+        self._starts = np.array([r.start for r in self._sections])
+        self._everyone_ids = np.arange(self.num_envs)
+        self._sent = np.zeros(self.num_envs, np.bool_)  # and not yet received
+        self._in_flight = np.zeros(self.num_envs, np.bool_)  # of these, still with a worker
+        self._queued = [0] * self.workers  # environments in flight, by worker
+        self._ready: list[int] = []
+        self._said: dict[int, dict[str, Any]] = {}  # infos of ready environments
+        self._lost: set[int] = set()  # idle environments of a restarted worker, whose end is still to be told
+
+    def send(self, actions: Any, env_ids: NDArray[Any] | Sequence[int] | None = None) -> None:
+        """Start a step of the given environments (all by default) and return at once."""
+        self._must_be_ready()
+        ids = self._everyone_ids if env_ids is None else np.asarray(env_ids, np.intp)
+        self._check(ids)
+        rows.assign(self._block.actions, self._everyone if env_ids is None else ids, actions)
+        self._start(ids)
+
+    def recv(self) -> Ready:
+        """Wait for the first `batch_size` environments (or all in flight, if fewer) and return their step's results.
+
+        Returns (observations, rewards, terminations, truncations, infos, env_ids).
+        """
+        self._must_be_ready()
+        wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
+        if not wanted:
+            raise UserError("recv() has nothing to wait for: call send(actions, env_ids) first")
+        with Closing(self):
+            while len(self._ready) < wanted:
+                self._take_in()
+        ids, self._ready = self._ready[:wanted], self._ready[wanted:]
+        entries = [(k, self._said.pop(i)) for k, i in enumerate(ids) if i in self._said]
+        chosen = np.array(ids, np.int64)
+        self._sent[chosen] = False
+        block = self._block
+        terminations, truncations = block.terminations[chosen], block.truncations[chosen]
+        if self._mode is AutoresetMode.DISABLED:
+            self._ended[chosen] = terminations | truncations
+        observations = rows.part_of(block.observations, chosen)
+        infos = merge(entries, wanted) if entries else {}
+        return observations, block.rewards[chosen], terminations, truncations, infos, chosen
+
+    @property
+    def in_flight(self) -> NDArray[np.intp]:
+        """The environments that were sent and not yet received."""
+        return np.flatnonzero(self._sent)
+
+    def _check(self, ids: NDArray[np.intp]) -> None:
+        if ids.ndim != 1 or not len(ids) or ids.min() < 0 or ids.max() >= self.num_envs:
+            raise UserError(f"env_ids must be a list of numbers from 0 to {self.num_envs - 1}; got {ids}")
+        if len(set(ids.tolist())) != len(ids):
+            raise UserError(f"env_ids must be different from each other; got {ids}")
+        busy = self._sent[ids]
+        if busy.any():
+            raise UserError(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
+        if self._mode is AutoresetMode.DISABLED:
+            self._must_not_have_ended(ids)
+
+    def _start(self, ids: NDArray[np.intp]) -> None:
+        self._sent[ids] = True
+        if self._lost:
+            told = [i for i in ids.tolist() if i in self._lost]
+            self._lost.difference_update(told)
+            self._ready += told
+            ids = np.array([i for i in ids.tolist() if i not in set(told)], np.intp)
+        self._in_flight[ids] = True
+        owners = self._worker_of[ids]
+        for w in range(self.workers):
+            mine = ids[owners == w]
+            if len(mine):
+                self._queued[w] += len(mine)
+                self._crew.send(w, channel.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
+
+    def _take_in(self) -> None:
+        """Wait until at least one worker reports something, and note it."""
+        busy = {w for w in range(self.workers) if self._queued[w]}
+        for w, opcode, payload in self._crew.collect_some(busy):
+            if opcode == DIED:
+                self._worker_lost(w)
+            elif opcode == channel.FAILED:
+                self._forget(w)
+                self._crew.flush(w)
+                pickle.loads(payload).raise_()
+            else:
+                self._note(w, opcode, payload)
+
+    def _note(self, w: int, opcode: bytes, payload: bytes) -> None:
+        if opcode == channel.READY_WITH:
+            payload, entries = pickle.loads(payload)
+            self._said.update(entries)
+        ids = (np.frombuffer(payload, np.int32) + self._starts[w]).tolist()
+        self._in_flight[ids] = False
+        self._ready += ids
+        self._queued[w] -= len(ids)
+        if not self._queued[w]:
+            self._crew.finished(w)
+
+    def _forget(self, w: int) -> None:
+        """Drop what a worker had in flight: it raised, and has forgotten it as well."""
+        r = self._sections[w]
+        self._sent[r.start : r.stop] &= ~self._in_flight[r.start : r.stop]
+        self._in_flight[r.start : r.stop] = False
+        self._queued[w] = 0
+        self._crew.finished(w)
+
+    def _worker_lost(self, w: int) -> None:
+        """Restart a worker: what it had in flight or unreceived is truncated now, the rest when it is sent next."""
+        r = self._sections[w]
+        flying = [i for i in r if self._in_flight[i]]
+        self._forget(w)
+        self._said.update(self._replace(w))
+        self._sent[flying] = True
+        self._ready += flying
+        self._lost.update(set(r).difference(self._ready))
+
+    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
+        self._drain()
+        self._lost.difference_update(chosen.tolist())
+        return super()._reset(chosen, seeds, options)
+
+    def _step(self) -> Entries:
+        if len(self.in_flight):
+            raise UserError(
+                f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}"
+            )
+        self._start(self._everyone_ids)
+        with Closing(self):
+            while len(self._ready) < self.num_envs:
+                self._take_in()
+        self._ready.clear()
+        self._sent[:] = False
+        said, self._said = self._said, {}
+        return sorted(said.items())
+
+    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        self._wait_for_all()
+        return super()._call(chosen, name, args, kwargs)
+
+    def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
+        self._wait_for_all()
+        super()._assign(chosen, name, values)
+
+    def _wait_for_all(self) -> None:
+        """Let workers finish what they have, keeping the results for recv: calls go between steps."""
+        with Closing(self):
+            while self._in_flight.any():
+                self._take_in()
+
+    def _drain(self) -> None:
+        self._wait_for_all()
+        self._ready.clear()
+        self._said.clear()
+        self._sent[:] = False

@@ -1,0 +1,1 @@
+"""Where a step's time goes, and a model of what it would be elsewhere."""

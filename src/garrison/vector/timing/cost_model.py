@@ -1,0 +1,79 @@
+"""A model of what a step of a batch takes on each backend; `auto` chooses by it, `garrison profile` recommends by it.
+
+N environments in sections of W workers on C cores, each step taking `step` seconds of which `cpu` needs a core:
+
+    serial     N (step + around)
+    shared     the slowest section's sum of steps, or what the cores can do if that is more, + barrier + worker W
+    async      the mean section's sum of steps, or what the cores can do, + message + worker W for every batch that
+               `recv` returns
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from garrison.vector.timing.parts import Distribution
+
+ROUNDS = 2000
+
+
+@dataclass(frozen=True)
+class Overheads:
+    """Seconds that a backend adds; the defaults were measured with `garrison bench vector`."""
+
+    around: float = 0.35e-6
+    """What a step costs around the environment, per environment."""
+    barrier: float = 60e-6
+    """What waking the workers and waiting for them costs, per step of the batch."""
+    worker: float = 10e-6
+    """What each worker adds to that."""
+    message: float = 60e-6
+    """What `recv` and `send` of `async` cost, per call of both."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one environment's step takes, resets included in the proportion in which they happen."""
+
+    step: float
+    """Mean seconds."""
+    cpu: float = 1.0
+    """The share of them that a core is needed for: less for an environment that waits, more for one with threads."""
+    steps: Distribution | None = None
+    """How long single steps take; without it they all take the mean."""
+
+
+def predict(
+    backend: str,
+    load: Load,
+    num_envs: int,
+    workers: int,
+    cores: int,
+    batch_size: int = 0,
+    overheads: Overheads | None = None,
+) -> float:
+    """Return the seconds that N transitions, one step of the batch, take."""
+    add = overheads or Overheads()
+    each = load.step + add.around
+    if backend == "serial":
+        return num_envs * each
+    at_best = num_envs * (load.step * load.cpu + add.around) / min(cores, workers)
+    if backend == "async":
+        batch = batch_size or num_envs
+        section = max(num_envs * each / workers, at_best)
+        return section + (add.message + add.worker * min(workers, batch)) * num_envs / batch
+    section = max(slowest_section(load, num_envs, workers) + -(-num_envs // workers) * add.around, at_best)
+    return section + add.barrier + add.worker * workers
+
+
+def slowest_section(load: Load, num_envs: int, workers: int) -> float:
+    """Return the expected time of the slowest worker's section, if steps take times drawn from the distribution."""
+    largest = -(-num_envs // workers)
+    if load.steps is None or not load.steps.total or workers == 1:
+        return largest * load.step
+    bounds = np.arange(workers) * num_envs // workers
+    counts, middles = load.steps.counts, load.steps.middles
+    draws = np.random.default_rng(0).choice(middles, (ROUNDS, num_envs), p=counts / counts.sum())
+    sections = np.add.reduceat(draws, bounds, axis=1)
+    # The draws know the shape, the mean (with its resets) the size.
+    return float(sections.max(axis=1).mean()) * load.step / load.steps.mean

@@ -1,0 +1,1 @@
+"""Worker processes: started, watched, replaced and never left behind."""

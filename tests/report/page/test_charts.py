@@ -1,0 +1,125 @@
+"""Axes cover the data, every point is drawn where it belongs, and bad numbers are left out."""
+
+import math
+from xml.etree import ElementTree
+
+import pytest
+
+from garrison.report.page import Bars, Series, bars, heatmap, lines, scatter, stacked
+from garrison.report.page.scale import scale
+from garrison.text import short
+
+
+def drawn(svg: str, tag: str, kind: str) -> list[ElementTree.Element]:
+    return [e for e in ElementTree.fromstring(svg).iter(tag) if kind in (e.get("class") or "").split()]
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize(
+    "values", [[5.0], [0.0, 0.0], [-3.0, 7.0], [1.0, 1e6], [1e-9, 2e-9], [173.0, 180.0], [1e12, 1.0], [999.6, 1000.4]]
+)
+def test_an_axis_covers_its_values_and_its_ticks_differ(values: list[float], log: bool) -> None:
+    axis = scale(values, log=log)
+    known = [v for v in values if v > 0 or not log]
+    assert all(-1e-9 <= axis.place(v) <= 1 + 1e-9 for v in [*known, *axis.ticks])
+    assert 2 <= len(axis.ticks) <= 12
+    assert list(axis.ticks) == sorted(set(axis.ticks))
+    assert len(set(axis.labels())) == len(axis.ticks)
+
+
+def test_ticks_are_round_numbers() -> None:
+    assert scale([0, 97]).labels() == ["0", "20", "40", "60", "80", "100"]
+    assert scale([0, 11e3], zero=True).labels() == ["0", "2.5 k", "5.0 k", "7.5 k", "10.0 k", "12.5 k"]
+    assert scale([2, 30_000], log=True).labels() == ["1", "10", "100", "1 k", "10 k", "100 k"]
+
+
+def test_numbers_are_short() -> None:
+    numbers = (1_234_567, 45_600, 789.4, 3.21, 999.7, 999_700, 0, -1500, 2.5e9, 0.0123)
+    written = ["1.23 M", "45.6 k", "789", "3.21", "1 k", "1 M", "0", "-1.5 k", "2.5 G", "0.0123"]
+    assert [short(n) for n in numbers] == written
+
+
+@pytest.mark.parametrize("make", [lines, scatter])
+def test_points_lie_inside_the_frame_and_grow_upwards(make: object) -> None:
+    series = Series("a", [1, 10, 100], [10.0, 1000.0, 100.0], [8, 900, 90], [20, 1100, 110], [False, True, False])
+    svg = make([series], log_x=True, log_y=True).svg  # type: ignore[operator]
+    points = drawn(svg, "circle", "point")
+    assert len(points) == 3
+    xs, ys = ([float(p.get(k) or "nan") for p in points] for k in ("cx", "cy"))
+    assert xs == sorted(xs)
+    assert ys[1] < ys[2] < ys[0]  # pixels are counted from the top
+    assert all(0 <= x <= 720 for x in xs)
+    assert all(0 <= y <= 340 for y in ys)
+    assert len(drawn(svg, "circle", "doubtful")) == 1
+    assert len(drawn(svg, "path", "error")) == 3
+    assert points[0].findtext("title") == "a, 1: 10"
+
+
+def test_what_cannot_be_drawn_is_left_out() -> None:
+    values = [1.0, math.nan, math.inf, None, -5.0, 0.0, 2.0]
+    svg = lines([Series("a", list(range(1, 8)), values)], log_y=True).svg
+    assert len(drawn(svg, "circle", "point")) == 2
+    assert "nan" not in svg
+    assert "inf" not in svg
+
+
+def test_long_lines_have_no_markers() -> None:
+    svg = lines([Series("a", list(range(500)), [float(k % 7) for k in range(500)])]).svg
+    assert not drawn(svg, "circle", "point")
+    assert len((drawn(svg, "polyline", "line")[0].get("points") or "").split()) == 500
+
+
+def test_bars_stand_on_zero_and_their_heights_are_proportional() -> None:
+    svg = bars(["x", "y"], [Bars("a", [10.0, 20.0]), Bars("b", [None, 40.0], doubtful=[False, True])]).svg
+    heights = [float(r.get("height") or "nan") for r in drawn(svg, "rect", "bar")]
+    assert heights == pytest.approx([heights[0], 2 * heights[0], 4 * heights[0]], rel=1e-3)
+    assert len(drawn(svg, "rect", "doubtful")) == 1
+    below = drawn(bars(["x"], [Bars("a", [-10.0]), Bars("b", [10.0])]).svg, "rect", "bar")
+    tops = [float(r.get("y") or "nan") for r in below]
+    assert tops[0] == pytest.approx(tops[1] + float(below[1].get("height") or "nan"), abs=0.02)
+
+
+def test_stacked_parts_follow_each_other_and_shares_fill_the_bar() -> None:
+    svg = stacked(["r", "s"], {"p": [1.0, 3.0], "q": [1.0, 1.0]}, share=True).svg
+    first, second, third, fourth = (
+        (float(r.get("x") or "nan"), float(r.get("width") or "nan")) for r in drawn(svg, "rect", "bar")
+    )
+    assert first[0] + first[1] == pytest.approx(second[0], abs=0.02)
+    assert third[1] == pytest.approx(3 * fourth[1], rel=1e-3)
+    assert first[1] + second[1] == pytest.approx(third[1] + fourth[1], abs=0.02)
+
+
+def test_heat_grows_with_the_value() -> None:
+    cells = drawn(heatmap(["r"], ["a", "b", "c", "d"], [[1.0, None, 5.0, math.nan]]).svg, "rect", "heat")
+    low, high = (float(c.get("fill-opacity") or "nan") for c in cells)
+    assert low < 0.1 < 0.8 < high
+
+
+def test_doubtful_heat_is_marked() -> None:
+    chart = heatmap(["r"], ["a", "b"], [[1.0, 5.0]], doubtful=[[False, True]])
+    assert [e.text for e in drawn(chart.svg, "text", "cell")] == ["1", "~5"]
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        lines([]),
+        lines([Series("a", [], [])]),
+        lines([Series("a", [1.0], [-1.0])], log_y=True),
+        scatter([Series("a", [1.0], [None])]),
+        bars([], []),
+        bars(["a"], [Bars("x", [None])]),
+        stacked([], {}),
+        stacked(["a"], {"p": [0.0]}),
+        heatmap([], [], []),
+    ],
+)
+def test_nothing_to_draw_says_so(chart: object) -> None:
+    root = ElementTree.fromstring(chart.svg)  # type: ignore[attr-defined]
+    assert [e.text for e in root.iter("text")] == ["no data"]
+
+
+def test_one_series_needs_no_legend() -> None:
+    assert lines([Series("a", [1], [1])]).legend == ()
+    two = lines([Series("a", [1], [1]), Series("b", [1], [2], dashed=True)])
+    assert two.legend == (("c0", "a"), ("c1 dashed", "b"))
