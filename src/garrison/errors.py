@@ -1,8 +1,26 @@
-"""The one exception that means: the input was wrong, and here is what to do."""
+"""Failures that are not bugs of ours: what was wrong and what to do, as fields until a command prints them."""
 
 
-class UserError(ValueError):
-    """Bad input from a person; its message names the value and the fix, and commands print it without a traceback."""
+class GarrisonError(Exception):
+    """A failure that a person can act on.
+
+    Commands print `summary` and `hint` without a traceback, and keep `details` (such as the traceback of somebody's
+    environment) in a file that the message names.
+    """
+
+    exit_code = 1
+
+    def __init__(self, summary: str, *, hint: str = "", details: str = "") -> None:
+        super().__init__(f"{summary} {hint}".strip())
+        self.summary = summary
+        self.hint = hint
+        self.details = details
+
+
+class UserError(GarrisonError, ValueError):
+    """Bad input from a person; its message names the value and the fix."""
+
+    exit_code = 2
 
 
 def choose(what: str, value: str, options: tuple[str, ...] | list[str]) -> str:
