@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "garrison.challenge.conformance",
         "replay recorded CybORG episodes and compare every value",
     ),
-    "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "bench": ("garrison.commands.bench", "measure the simulator and the backends, beside every installed peer"),
     "profile": ("garrison.profile", "where the time of a step goes, for any environment and backend; and what to do"),
     "doctor": ("garrison.commands.doctor", "versions, cores, compiled kernels and a two-second speed check"),
     "demo": (

@@ -1,0 +1,158 @@
+"""Tables on stepping: the simulator, backends beside their peers, scaling with workers, a cluster."""
+
+from pathlib import Path
+
+from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, is_peer
+from garrison.bench.publish.markdown import link, markdown, source
+from garrison.bench.publish.stored import (
+    StoredRow,
+    best,
+    bounds,
+    brief,
+    by,
+    facts,
+    find,
+    groups,
+    load,
+    measured,
+    need,
+    over,
+    rate,
+    select,
+    share,
+    short_name,
+    value,
+)
+from garrison.text import plural, short
+
+
+def sim_table(folder: Path) -> str:
+    """Return the simulator's table: rates, and each beside CybORG in the same run."""
+    result = load(folder, "sim")
+    rows = measured(result)
+    base = find(rows, who="CybORG", red="meander")
+    start = result["startup"]
+    single = need(rows, who=GARRISON, interface="gymnasium.Env")
+    one, two = (need(rows, who=GARRISON, envs=10_000, threads=n) for n in (1, 2))
+    largest = need(rows, who=GARRISON, envs=100_000, threads=1)
+    return markdown(
+        ("", "steps/s", "times CybORG"),
+        [(short_name(row), rate(row), over(row, base) if base else "") for row in rows],
+        "Random actions, automatic resets, observations, rewards and the true state included.",
+        f"One environment takes {1e6 / value(single):.1f} µs per step through Gymnasium's single interface and",
+        f"{1e9 / value(one):.0f} ns in a batch of 10,000; a second thread makes that batch {over(two, one)} times as",
+        f"fast; 100,000 environments hold {facts(largest)['batch_mb']:.0f} MB.",
+        f"`import garrison` takes {start['import_seconds']:.2f} s, the first step",
+        f"{start['warm_first_step_seconds']:.1f} s, and once per version {start['cold_first_step_seconds']:.0f} s to",
+        f"compile. {source(result, 'sim')}",
+    )
+
+
+def scaling_table(folder: Path) -> str:
+    """Return throughput and efficiency of the worker backends by number of workers."""
+    result = load(folder, "vector-scaling")
+    cores, rows = result["machine"]["cores"], measured(result)
+    one = need(rows, who=LOOP)
+    ways = groups((row for row in rows if "workers" in row["labels"]), "who", "backend")
+    counts = sorted({row["labels"]["workers"] for some in ways.values() for row in some})
+    lines = []
+    for way, some in ways.items():
+        found = by(some, "workers")
+        written = {n: f"{brief(row)} ({share(row, one, min(n, cores))})" for n, row in found.items()}
+        lines.append((way, *(written.get(n, "") for n in counts)))
+    return markdown(
+        ("", *(plural(n, "worker") for n in counts)),
+        lines,
+        "Steps/s of 32 environments of 500 µs, and in brackets the share of the ideal: workers, at most the",
+        f"{cores} cores, times one bare loop ({brief(one)}/s). The limit is loops that never wait for each other.",
+        source(result, "vector-scaling"),
+    )
+
+
+def peers_table(folder: Path) -> str:
+    """Return, for each cost and number of environments, our backends beside the best peer."""
+    result = load(folder, "vector-synthetic")
+    rows = measured(result)
+    cells = sorted(by(rows, "envs", "cost"), key=lambda cell: int(cell[0]))  # costs stay in the order measured
+    lines = []
+    for envs, cost in cells:
+        here = select(rows, envs=envs, cost=cost)
+        mine = by(select(here, who=GARRISON), "backend")
+        top, peer = best(mine.values()), best(row for row in here if is_peer(row["labels"]))
+        limit = need(here, who=LIMIT, envs=envs, cost=cost)
+        if top and peer:
+            winner = f"{over(top, peer)} ({top['labels']['backend']})"
+            ratios = [over(mine["auto"], peer), over(mine["auto"], mine["serial"]), over(mine["async"], mine["shared"])]
+            lines.append((f"{envs} x {cost}", winner, *ratios, share(top, limit)))
+    most = max(int(envs) for envs, _ in cells)
+    return markdown(
+        ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit"),
+        lines,
+        "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate. The",
+        "limit is bare loops, one per core, that never speak to each other.",
+        _waiting(rows, "500 µs uneven"),
+        _held(rows, most),
+        source(result, "vector-synthetic"),
+    )
+
+
+def _waiting(rows: list[StoredRow], cost: str) -> str:
+    found = by(select(rows, who=GARRISON, backend="shared", cost=cost), "envs")
+    said = ", ".join(f"{facts(row)['barrier']:.0%} with {n} environments" for n, row in found.items())
+    return f"Share of their time that workers of `shared` wait for the slowest ({cost}): {said}."
+
+
+def _held(rows: list[StoredRow], envs: int) -> str:
+    mine, theirs = (
+        select(rows, who=who, backend=backend, envs=envs)[0]
+        for who, backend in ((GARRISON, "shared"), ("Gymnasium", "Async, shared memory"))
+    )
+    said = [f"{row['peak_mb']:,.0f} MB in {row['samples'][0]['processes']} processes" for row in (mine, theirs)]
+    return f"At {envs} environments `shared` holds {said[0]} at its peak, Gymnasium's Async {said[1]}."
+
+
+def cluster_table(folder: Path) -> str:
+    """Return the paced rows, which show what the transport costs."""
+    result = load(folder, "cluster")
+    rows = measured(result)
+    one = need(rows, who=GARRISON, work="paced", transport="Ray", nodes=1)
+    lines = []
+    for row in select(rows, work="paced"):
+        told, nodes = facts(row), row["labels"].get("nodes", 1)
+        size = f"{told['bytes_per_step']:.0f}" if "bytes_per_step" in told else ""
+        times = (f"{told['publish_ms']:.1f} ms", f"{told['fetch_ms']:.0f} ms", f"{told['lag']:.1f}")
+        name = short_name(row, "transport", "nodes", "actors")
+        lines.append((name, rate(row), share(row, one, nodes), size, *times))
+    trained = ", ".join(
+        f"{short_name(row, 'transport', 'actors')} {short(low)} to {short(high)}"
+        for row in select(rows, work="train")
+        for low, high in (bounds(row),)
+    )
+    return markdown(
+        ("", "steps/s", "efficiency", "bytes per step", "publish", "fetch", "lag"),
+        lines,
+        f"Training on the compiled CAGE-2, slowest and quickest repeat in steps/s: {trained}.",
+        f"The load before the run was {result['machine']['load_before']:.0f} on {result['machine']['cores']} cores.",
+        f"`{result['method']['command']}` ({link('cluster')}).",
+    )
+
+
+def cluster_model_table(folder: Path) -> str:
+    """Return what the cost model predicts for more nodes."""
+    models = load(folder, "cluster")["models"]
+    sizes = [prediction["nodes"] for prediction in models["compiled"]["predictions"]]
+    lines = []
+    for k, nodes in enumerate(sizes):
+        predicted = [model["predictions"][k] for model in models.values()]
+        said = (f"{short(p['rate'])} ({100 * p['efficiency']:.2g} %, limit: {p['limit']})" for p in predicted)
+        lines.append((f"{nodes:,}", *said))
+    rates = {name: short(model["costs"]["actor_rate"]) for name, model in models.items()}
+    header = ("nodes, one actor each", f"compiled CAGE-2, {rates['compiled']} steps/s per actor")
+    ceilings = models["compiled"]["predictions"][0]["ceilings"]
+    return markdown(
+        (*header, f"a simulator of {rates['paced']} steps/s per actor"),
+        lines,
+        "Steps/s, and in brackets the share of what the actors alone could do, and what limits it.",
+        "Ceilings of one node with the compiled CAGE-2, in steps/s:",
+        f"{', '.join(f'{name} {short(most)}' for name, most in ceilings.items())} ({link('cluster')}).",
+    )
