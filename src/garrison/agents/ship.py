@@ -4,13 +4,15 @@ A shipped agent is the checkpoint of a run with nothing but what it needs to pla
 """
 
 import json
-import sys
 from pathlib import Path
+from typing import Annotated
+
+import tyro
 
 from garrison.storage import checkpoint
 
 
-def ship(run: Path, path: Path) -> None:
+def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.conf.Positional]) -> None:
     """Write the agent of a run folder to `path`, without the learner's state and the folder's own place."""
     values = checkpoint.load(run)
     values["experiment"]["run"]["out"] = ""
@@ -31,4 +33,4 @@ def ship(run: Path, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    ship(*map(Path, sys.argv[1:3]))
+    tyro.cli(ship, prog="python -m garrison.agents.ship")

@@ -73,27 +73,33 @@ def peers_table(folder: Path) -> str:
     """Return, for each cost and number of environments, our backends beside the best peer."""
     result = load(folder, "vector-synthetic")
     rows = measured(result)
-    cells = sorted(by(rows, "envs", "cost"), key=lambda cell: int(cell[0]))  # costs stay in the order measured
-    lines = []
-    for envs, cost in cells:
-        here = select(rows, envs=envs, cost=cost)
-        mine = by(select(here, who=GARRISON), "backend")
-        top, peer = best(mine.values()), best(row for row in here if is_peer(row["labels"]))
-        limit = need(here, who=LIMIT, envs=envs, cost=cost)
-        if top and peer:
-            winner = f"{over(top, peer)} ({top['labels']['backend']})"
-            ratios = [over(mine["auto"], peer), over(mine["auto"], mine["serial"]), over(mine["async"], mine["shared"])]
-            lines.append((f"{envs} x {cost}", winner, *ratios, share(top, limit)))
-    most = max(int(envs) for envs, _ in cells)
     return markdown(
-        ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit"),
-        lines,
+        WINNERS,
+        winners(rows),
         "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate. The",
         "limit is bare loops, one per core, that never speak to each other.",
         _waiting(rows, "500 µs uneven"),
-        _held(rows, most),
+        _held(rows, max(row["labels"]["envs"] for row in rows)),
         source(result, "vector-synthetic"),
     )
+
+
+WINNERS = ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit")
+
+
+def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
+    """Return the columns of `WINNERS` for every cell that has a peer and all of ours."""
+    lines = []
+    for envs, cost in sorted(by(rows, "envs", "cost"), key=lambda cell: int(cell[0])):  # costs as they were measured
+        here = select(rows, envs=envs, cost=cost)
+        mine = by(select(here, who=GARRISON), "backend")
+        top, peer = best(mine.values()), best(row for row in here if is_peer(row["labels"]))
+        limit = find(here, who=LIMIT, envs=envs, cost=cost)
+        if top and peer and limit and {"auto", "serial", "async", "shared"} <= set(mine):
+            ratios = [over(mine["auto"], peer), over(mine["auto"], mine["serial"]), over(mine["async"], mine["shared"])]
+            winner = f"{over(top, peer)} ({top['labels']['backend']})"
+            lines.append((f"{envs} x {cost}", winner, *ratios, share(top, limit)))
+    return lines
 
 
 def _waiting(rows: list[StoredRow], cost: str) -> str:

@@ -14,13 +14,14 @@ import tyro
 from garrison import system
 from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels, is_peer, name_of
+from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels, name_of
 from garrison.bench.method.measure import BenchResult, Measurement, doubling, measure
 from garrison.bench.method.terminal import print_table
 from garrison.bench.publish.keep import keep
+from garrison.bench.publish.stepping_tables import WINNERS, winners
+from garrison.bench.publish.stored import measured
 from garrison.bench.synthetic import rounds_per_second
 from garrison.errors import choose
-from garrison.text import short
 
 STEPPING = "garrison.bench.suites.stepping"
 COSTS: dict[str, tuple[float, bool]] = {
@@ -68,10 +69,11 @@ def run(arguments: Arguments) -> int:
         arguments = replace(arguments, envs=(20,), costs=("500 µs",), repeats=2, seconds=0.15)
     if arguments.part in ("all", "synthetic"):
         result = synthetic(arguments)
-        keep(arguments.out, "vector-synthetic", result.record())
+        record = result.record()
+        keep(arguments.out, "vector-synthetic", record)
         for num_envs in arguments.envs:
             print_cells(result, num_envs, arguments.costs)
-        print_winners(result, arguments.envs, arguments.costs)
+        print_table("ratios of steps/s (~: unsteady)", WINNERS, winners(measured(record)))
     if arguments.part in ("all", "scaling"):
         result = scaling(arguments)
         keep(arguments.out, "vector-scaling", result.record())
@@ -140,24 +142,6 @@ def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> Non
         lines.append((name_of(labels), *cells, barrier, *rest, f"{last.median('start_seconds'):.2f}"))
     title = f"{num_envs} environments: steps/s (share of the limit; ~: unsteady)"
     print_table(title, ("backend", *costs, "barrier", "processes", "peak MB", "start s"), lines)
-
-
-def print_winners(result: BenchResult, sizes: Sequence[int], costs: Sequence[str]) -> None:
-    """Print our best, `auto` and the best peer of every cell."""
-    lines = []
-    for num_envs, cost in ((num_envs, cost) for num_envs in sizes for cost in costs):
-        place = {"envs": num_envs, "cost": cost}
-        here = [m for m in result.measurements if m.labels.items() >= place.items() and m.rate]
-        mine = {m.labels["backend"]: m for m in here if m.labels["who"] == GARRISON}
-        peers = [m for m in here if is_peer(m.labels)]
-        if not peers or not set(BACKENDS) <= set(mine):
-            continue
-        best, peer = (max(some, key=lambda m: m.rate) for some in (mine.values(), peers))
-        ratios = ((best, peer), (mine["auto"], peer), (mine["auto"], mine["serial"]), (mine["async"], mine["shared"]))
-        names = (f"{name_of(_way(m))} {short(m.rate)}" for m in (best, peer))
-        lines.append((f"{num_envs} x {cost}", *names, *(f"{one.rate / other.rate:.2f}" for one, other in ratios)))
-    header = ("cell", "our best", "best peer", "best / peer", "auto / peer", "auto / serial", "async / shared")
-    print_table("each cell: our best, auto and the best peer", header, lines, text=header[1:3])
 
 
 def _ways(result: BenchResult) -> list[Labels]:
