@@ -21,14 +21,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "garrison.commands.compare",
         "put runs side by side, or train presets for equal times first",
     ),
-    "plot": ("garrison.report.figures", "draw a run: learning curve, losses, time split, action mix"),
+    "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
     "workflow": ("garrison.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": (
         "garrison.challenge.conformance",
         "replay recorded CybORG episodes and compare every value",
     ),
     "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
-    "profile": ("garrison.profile", "where the time of a step goes, for any environment and backend; and what to do"),
+    "profile": (
+        "garrison.commands.profile",
+        "where the time of a step goes, for any environment and backend; and what to do",
+    ),
     "doctor": ("garrison.commands.doctor", "versions, cores, compiled kernels and a two-second speed check"),
     "demo": (
         "garrison.commands.demo",

@@ -9,7 +9,7 @@ import torch
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn import impala
+from garrison.learn import impala, stages
 from garrison.learn.actors.actor import Actor, Recipe, actor_seed
 from garrison.learn.actors.transport import Buffer, Layout, Report, Trajectory
 from garrison.learn.config import ImpalaConfig, PolicyConfig
@@ -136,7 +136,7 @@ def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeyp
     real = learner.network.gradient
     monkeypatch.setattr(learner.network, "gradient", lambda batch, *rest: (given.append(batch), real(batch, *rest))[1])
     learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), Report(0, [], [], {"act": 1.0}), actor=0))
-    metrics = learner.update(0.0, Stopwatch(impala.STAGES), dict)
+    metrics = learner.update(0.0, Stopwatch(stages.ASYNCHRONOUS), dict)
 
     rest = (rollout.terminations, rollout.truncations, rollout.final_values, values[-1], 0.9, 0.9, 0.7, 0.8)
     trace = vtrace(log_probs - rollout.log_probs, rollout.rewards, values[:-1], *rest)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from garrison.learn import stages
 from garrison.learn.actors.actor import Actor, Recipe, actor_seed, policy_of
 from garrison.learn.actors.supervisor import Supervisor
 from garrison.learn.actors.transport import Layout
@@ -42,7 +43,6 @@ from garrison.vector.buffers import Carver, Memory
 from garrison.vector.worker import Lines
 from garrison.workers import channel
 
-STAGES = ("act", "step", "copy", "advantages", "learn", "log")
 NEWS = b"N"  # from an actor: a pickled News
 NEWS_SECONDS = 0.05
 LOG_SECONDS = 0.5
@@ -152,7 +152,7 @@ class _Parent:
         self.recent_returns: list[float] = []
         self.recent_lengths: list[int] = []
         self.metrics: dict[str, float] = {}
-        self.times = dict.fromkeys(STAGES, 0.0)
+        self.times = dict.fromkeys(stages.SYNCHRONOUS, 0.0)
         shared.weights[:] = policy.flat.numpy()
         if resume is not None:
             check_resumable(resume, "a3c", policy)
@@ -227,8 +227,8 @@ class _Parent:
     def _measure(self, news: list[News], seconds: float) -> dict[str, float]:
         losses = np.mean([each.losses for each in news], axis=0)
         lags = [each.lag for each in news]
-        stages = dict.fromkeys(stage for each in news for stage in each.times)
-        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in stages}
+        known = dict.fromkeys(stage for each in news for stage in each.times)
+        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in known}
         for stage, spent in times.items():
             self.times[stage] = self.times.get(stage, 0.0) + spent
         metrics = {
@@ -241,7 +241,7 @@ class _Parent:
             "train/policy_lag_max": max(lags),
             "train/actors": self.actors,
             **{f"train/{name}": float(value) for name, value in zip(LOSSES, losses, strict=True)},
-            **{f"time_split/{stage}": spent for stage, spent in times.items()},
+            **stages.to_metrics(times),
         }
         if self.recent_returns:
             metrics["rollout/ep_reward_mean"] = float(np.mean(self.recent_returns))
@@ -255,7 +255,7 @@ LOSSES = (*Means._fields, "grad_norm", "explained_variance")
 def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
     """Be an actor process: read the weights, collect, change the weights; again and again."""
     config, recipe = task.config, task.recipe
-    actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs), STAGES)
+    actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs), stages.SYNCHRONOUS)
     try:
         policy, watch = actor.policy, actor.watch
         shared = Shared(Carver(lines.memory.map(task.length)).take, len(policy.flat), task.actors)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from garrison.learn import stages
 from garrison.learn.actors.actor import Actor, Plan, Recipe, policy_of
 from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
@@ -42,7 +43,6 @@ from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
 from garrison.system import cores
 
-STAGES = ("act", "step", "copy", "wait", "advantages", "learn", "publish", "log")
 LOOK_SECONDS = 0.5
 """How often a learner that waits for data looks whether it should stop and whether its actors live."""
 UNCLIPPED = 1e9
@@ -74,7 +74,7 @@ def train(
     """
     began = perf_counter()
     threads_before = torch.get_num_threads()
-    watch = Stopwatch(STAGES)
+    watch = Stopwatch(stages.ASYNCHRONOUS)
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
         here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
@@ -292,7 +292,7 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
                 "train/actors_replaced": transport.replaced,
                 "train/publish_share": times["publish"] / seconds,
                 "train/waiting_for_data": times["wait"] / seconds,
-                **{f"time_split/{stage}": spent for stage, spent in times.items()},
+                **stages.to_metrics(times),
             }
             if run is not None:
                 run.log(learner.steps, metrics)

@@ -8,6 +8,7 @@ import torch
 from gymnasium.vector import VectorEnv
 
 from garrison.errors import UserError
+from garrison.learn import stages
 from garrison.learn.collector import Collector
 from garrison.learn.config import PPOConfig
 from garrison.learn.loss import Means, Terms, normalisation
@@ -167,7 +168,7 @@ def train(
                 **{f"train/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
                 "train/grad_norm": float(np.mean(norms)),
                 "train/explained_variance": explained_variance(batch.returns, batch.values),
-                **{f"time_split/{stage}": seconds for stage, seconds in watch.lap().items()},
+                **stages.to_metrics(watch.lap()),
             }
             if recent_returns:
                 metrics["rollout/ep_reward_mean"] = float(np.mean(recent_returns))

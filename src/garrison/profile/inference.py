@@ -1,19 +1,21 @@
 """How long the default policy takes to choose actions for a batch."""
 
 import time
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from gymnasium import Space
 
 from garrison.errors import UserError
+from garrison.system import require
 
 
 def infer(observation_space: Space[Any], action_space: Space[Any], num_envs: int, seconds: float) -> dict[str, Any]:
     """Return the seconds of one choice for `num_envs` environments, and what computed it; or why it is not known."""
-    if find_spec("torch") is None:
-        return {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
+    try:
+        require("torch")
+    except UserError as error:
+        return {"skipped": str(error)}
     from garrison.learn.nn.autograd import AutogradNetwork
     from garrison.learn.nn.blas import find_sgemm
     from garrison.learn.nn.compiled import CompiledNetwork

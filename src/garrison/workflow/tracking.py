@@ -2,17 +2,10 @@
 
 from typing import Any, Protocol
 
+from garrison.learn import stages
 from garrison.learn.ppo import RunLog
+from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 from garrison.workflow.stopping import Stopper
-
-ENV_REWARD = "workflow/env_reward"
-ALIGNMENT = "workflow/alignment_reward"
-TOTAL = "workflow/total"
-COMPLIANCE = "workflow/compliance"
-FIXES = "workflow/fixes"
-EPISODES = "workflow/episodes"
-COLLECT = ("act", "step", "copy")
-LEARN = ("advantages", "learn")
 
 
 class Batch(Protocol):
@@ -67,8 +60,8 @@ class Tracker:
         self.last = numbers
         self.stopper.add(self.episodes, numbers.get(COMPLIANCE))
         seconds = {
-            name: sum(metrics.get(f"time_split/{stage}", 0.0) for stage in stages)
-            for name, stages in (("collect", COLLECT), ("learn", LEARN))
+            "collect": stages.total(metrics, stages.COLLECTING),
+            "learn": stages.total(metrics, stages.LEARNING),
         }
         self.rows.append({"update": self.updates, "step": step, **numbers, **seconds})
         if self._inner is not None:

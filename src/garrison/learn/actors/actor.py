@@ -10,9 +10,8 @@ from garrison.learn.collector import Collector
 from garrison.learn.config import PolicyConfig
 from garrison.learn.nn.policy import Policy
 from garrison.learn.run import EnvFactory, make_network
+from garrison.learn.stages import ACTOR
 from garrison.learn.stopwatch import Stopwatch
-
-STAGES = ("act", "step", "copy", "wait")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Plan:
 class Actor:
     """Acts with the newest weights that its desk has; the same loop in any process, behind any transport."""
 
-    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = STAGES) -> None:
+    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = ACTOR) -> None:
         self.envs = recipe.make_envs(recipe.num_envs)
         try:
             self.policy = policy_of(self.envs, recipe.policy)

@@ -1,12 +1,13 @@
 """A profile as text: the table of parts, the distribution of steps, what the barrier costs, and the advice."""
 
+import shlex
 import textwrap
 from typing import Any
 
 import numpy as np
 
 from garrison.profile.advice import distribution, load_of
-from garrison.text import duration
+from garrison.text import duration, microseconds, plural
 from garrison.vector.timing.cost_model import slowest_section
 from garrison.vector.timing.parts import PARTS, edges
 
@@ -57,7 +58,7 @@ def _tables(rows: dict[str, Row], inference: float | None, width: int) -> list[s
 def table(rows: dict[str, Row], inference: float | None) -> str:
     """Return the parts of a step, one backend a column: microseconds and shares of the whole."""
     names = list(rows)
-    lines = [["µs a step of the batch", *names]]
+    lines = [["µs per step of the batch", *names]]
     workers = [str(row["workers"]) if name not in ("serial", "native") else "-" for name, row in rows.items()]
     lines.append(["  workers", *workers])
     for part in PARTS:
@@ -65,7 +66,7 @@ def table(rows: dict[str, Row], inference: float | None) -> str:
             continue
         cells = [_cell(row["parts"][part], row["step_seconds"]) for row in rows.values()]
         lines.append([f"  {LABELS[part]}", *cells])
-    lines.append(["  whole step", *[f"{_micro(row['step_seconds'])} 100 %" for row in rows.values()]])
+    lines.append(["  whole step", *[f"{microseconds(row['step_seconds'])} 100 %" for row in rows.values()]])
     if inference is not None:
         lines.append(["  policy inference beside", *[_cell(inference, row["step_seconds"]) for row in rows.values()]])
     lines.append(["environment steps/s", *[f"{row['steps_per_second']:,.0f}" for row in rows.values()]])
@@ -103,9 +104,9 @@ def overhead_text(result: dict[str, Any]) -> str:
 
 def _heading(result: dict[str, Any]) -> str:
     count, seen = result["envs"], result["look"]
-    one = f"{result['environment']}: one environment takes {duration(seen['step_seconds'])} a step, resets included"
+    one = f"{result['environment']}: one environment takes {duration(seen['step_seconds'])} per step, resets included"
     load = f", load {result['load_before']:.1f} before" if result["load_before"] is not None else ""
-    return f"{one}\n{count} environments, {result['cores']} cores{load}\n"
+    return f"{one}\n{plural(count, 'environment')}, {plural(result['cores'], 'core')}{load}\n"
 
 
 def _notes(result: dict[str, Any]) -> list[str]:
@@ -206,9 +207,10 @@ def _advice(result: dict[str, Any]) -> list[str]:
     lines.append(f"  garrison.vector.make(..., {result['envs']}, {', '.join(options)})")
     can_train = "seconds" in (result["look"]["inference"] or {})
     if can_train and result["look"]["is_id"] and advice["backend"] != "async":
-        workers = f" --workers {advice['workers']}" if len(options) > 1 else ""
-        place = f"--env {result['environment']} --envs {result['envs']} --backend {advice['backend']}{workers}"
-        lines.append(f"  garrison train {place}")
+        command = ["garrison", "train", "--env", result["environment"], "--envs", str(result["envs"])]
+        command += ["--backend", advice["backend"]]
+        command += ["--workers", str(advice["workers"])] if len(options) > 1 else []
+        lines.append(f"  {shlex.join(command)}")
     basis = "from the table" if advice["basis"] == "measured" else "by the model"
     rate, gain = advice["expected_steps_per_second"], advice["expected_gain"]
     lines.append(f"  expected {basis + ':':<16}{rate:>12,.0f} steps/s, {gain:.2f} x {base}")
@@ -231,12 +233,7 @@ def _advice(result: dict[str, Any]) -> list[str]:
 
 
 def _cell(seconds: float, whole: float) -> str:
-    return f"{_micro(seconds)} {f'{100 * seconds / whole:.0f} %':>5}"
-
-
-def _micro(seconds: float) -> str:
-    micro = 1e6 * seconds
-    return f"{micro:,.1f}" if micro < 100 else f"{micro:,.0f}"
+    return f"{microseconds(seconds)} {f'{100 * seconds / whole:.0f} %':>5}"
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

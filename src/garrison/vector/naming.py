@@ -1,4 +1,4 @@
-"""The environment to profile: a Gymnasium id, or a callable named as package.module:callable."""
+"""One way to name an environment in text: a Gymnasium id, `module:Id` or `module:callable`; and its arguments."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ import gymnasium
 from garrison.errors import UserError
 
 
-def resolve(name: str) -> str | Callable[..., Any]:
+def resolve_env(name: str) -> str | Callable[..., Any]:
     """Return what `garrison.vector.make` takes: the id itself, or the callable that `module:callable` names."""
     module, _, rest = name.partition(":")
     if rest:
@@ -32,10 +32,10 @@ def resolve(name: str) -> str | Callable[..., Any]:
     return name
 
 
-def parse_arguments(pairs: Iterable[str]) -> dict[str, Any]:
+def parse_env_args(pairs: Iterable[str]) -> dict[str, Any]:
     """Turn key=value pairs into arguments of the environment; values are JSON, or plain words.
 
-    >>> parse_arguments(["length=30", "red=bline"])
+    >>> parse_env_args(["length=30", "red=bline"])
     {'length': 30, 'red': 'bline'}
     """
     found: dict[str, Any] = {}

@@ -1,8 +1,7 @@
-"""The command: asks fresh processes for one measurement after the other, then advises and checks its advice."""
+"""The profile of an environment: measures one backend after the other, advises, and checks its advice."""
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,14 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
 
 from garrison.errors import UserError, choose
-from garrison.profile import report
 from garrison.profile.advice import Advice, advise
 from garrison.profile.findings import crowded, findings
-from garrison.profile.target import parse_arguments
 from garrison.system import cores
+from garrison.vector.naming import parse_env_args
 
 PATIENCE = 60.0
 """Seconds that a process may take beside measuring: importing, compiling, making the environments."""
@@ -34,8 +31,8 @@ TIMED = ("serial", "threads", "pipes", "shared", "async")
 
 
 @dataclass(frozen=True)
-class Options:
-    """Where does the time of a step go? Measures an environment on every backend that fits it, and advises."""
+class ProfileSettings:
+    """What to measure, and for how long."""
 
     env: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="ENV")]
     """A Gymnasium id (also module:Id), or package.module:callable."""
@@ -57,52 +54,36 @@ class Options:
     """Also time the default policy, which takes PyTorch some seconds to load."""
     overhead: bool = False
     """Measure instead what the timing itself costs."""
-    json: bool = False
-    """Print JSON instead of text."""
-    out: Path | None = None
-    """Folder for profile.json and profile.txt."""
+
+    def check(self) -> None:
+        """Raise a `UserError` that names the first setting that cannot be measured."""
+        if self.envs < 1:
+            raise UserError(f"--envs must be at least 1; got {self.envs}")
+        if not 0.0 < self.seconds <= 600.0:
+            raise UserError(f"--seconds must be between 0 and 600; got {self.seconds:g}")
+        for backend in self.backend:
+            choose("backend", backend, ["native", *TIMED])
 
 
-def main(arguments: list[str]) -> int:
-    """Run `garrison profile`."""
-    options = tyro.cli(Options, prog="garrison profile", args=arguments)
-    if options.envs < 1:
-        raise UserError(f"--envs must be at least 1; got {options.envs}")
-    if not 0.0 < options.seconds <= 600.0:
-        raise UserError(f"--seconds must be between 0 and 600; got {options.seconds:g}")
-    for backend in options.backend:
-        choose("backend", backend, ["native", *TIMED])
-    progress = Console(stderr=True)
-    with progress.status("looking at one environment") as status:
-        result = measure(options, status.update)
-    width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
-    text = report.overhead_text(result) if options.overhead else report.to_text(result, width)
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "profile.json").write_text(json.dumps(result, indent=2) + "\n")
-        (options.out / "profile.txt").write_text(text + "\n")
-    print(json.dumps(result) if options.json else text)
-    return 0
-
-
-def measure(options: Options, say: Callable[[str], None]) -> dict[str, Any]:
-    """Measure everything that the options ask for."""
+def profile_env(settings: ProfileSettings, say: Callable[[str], None]) -> dict[str, Any]:
+    """Measure everything that the settings ask for; `say` gets a line about each thing that begins."""
+    settings.check()
     request: dict[str, Any] = {
-        "env": options.env,
-        "env_args": parse_arguments(options.env_args),
-        "envs": options.envs,
-        "workers": options.workers,
-        "extras": list(options.extras) or None,
-        "seconds": options.seconds,
-        "warm_up": options.seconds / 3,
-        "policy": options.policy and not options.overhead,
+        "env": settings.env,
+        "env_args": parse_env_args(settings.env_args),
+        "envs": settings.envs,
+        "workers": settings.workers,
+        "extras": list(settings.extras) or None,
+        "seconds": settings.seconds,
+        "warm_up": settings.seconds / 3,
+        "policy": settings.policy and not settings.overhead,
     }
-    seen = ask({**request, "what": "look"}, options.seconds)
+    seen = measure_in_process({**request, "what": "look"}, settings.seconds)
     if "error" in seen:
-        raise UserError(f"{options.env}: {seen['error']}")
+        raise UserError(f"{settings.env}: {seen['error']}")
     result: dict[str, Any] = {
-        "environment": options.env,
-        "envs": options.envs,
+        "environment": settings.env,
+        "envs": settings.envs,
         "cores": cores(),
         "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "request": request,
@@ -110,22 +91,22 @@ def measure(options: Options, say: Callable[[str], None]) -> dict[str, Any]:
         "backends": {},
         "skipped": {},
     }
-    for backend in options.backend or fitting(seen["has_batch"]):
+    for backend in settings.backend or fitting(seen["has_batch"]):
         say(f"measuring {backend}")
-        each = {**request, "what": "overhead" if options.overhead else "profile", "backend": backend}
+        each = {**request, "what": "overhead" if settings.overhead else "profile", "backend": backend}
         if backend == "async":
-            each["batch_size"] = options.batch_size
-        if why := _too_slow(backend, seen["step_seconds"], options):
+            each["batch_size"] = settings.batch_size
+        if why := _too_slow(backend, seen["step_seconds"], settings):
             result["skipped"][backend] = why
             continue
-        row = ask(each, options.seconds)
+        row = measure_in_process(each, settings.seconds)
         if "error" in row:
             result["skipped"][backend] = row["error"]
         else:
-            result["backends"][backend] = {**row, "envs": options.envs}
+            result["backends"][backend] = {**row, "envs": settings.envs}
     if not result["backends"]:
         raise UserError("no backend could be measured: " + "; ".join(f"{b}: {w}" for b, w in result["skipped"].items()))
-    if not options.overhead:
+    if not settings.overhead:
         for row in result["backends"].values():
             row["findings"] = findings(row, cores())
         result["crowded"] = crowded(result["backends"])
@@ -157,8 +138,10 @@ def verified(advice: Advice, request: dict[str, Any], rows: dict[str, Any], base
     each = {**request, "what": "profile", "backend": advice.backend}
     if advice.backend not in ("serial", "native"):
         each |= {"workers": advice.workers, "batch_size": advice.batch_size}
-    row = ask(each, request["seconds"])
-    again = row if advice.backend == baseline else ask({**request, "what": "profile", "backend": baseline}, 1.0)
+    row = measure_in_process(each, request["seconds"])
+    again = row
+    if advice.backend != baseline:
+        again = measure_in_process({**request, "what": "profile", "backend": baseline}, 1.0)
     measured, beside = row.get("steps_per_second"), again.get("steps_per_second")
     return {
         "backend": advice.backend,
@@ -182,16 +165,16 @@ def fitting(has_batch: bool) -> list[str]:
     return [*(["native"] if has_batch else []), *ours]
 
 
-def _too_slow(backend: str, step_seconds: float, options: Options) -> str:
-    """Say why a backend would keep the user waiting, if it would."""
-    at_once = 1 if backend == "serial" else min(options.workers or cores(), options.envs)
-    seconds = step_seconds * options.envs / at_once
-    if backend == "native" or backend in options.backend or 4 * seconds < 10 * options.seconds:
+def _too_slow(backend: str, step_seconds: float, settings: ProfileSettings) -> str:
+    """Return why a backend would keep the user waiting; empty if it would not."""
+    at_once = 1 if backend == "serial" else min(settings.workers or cores(), settings.envs)
+    seconds = step_seconds * settings.envs / at_once
+    if backend == "native" or backend in settings.backend or 4 * seconds < 10 * settings.seconds:
         return ""
-    return f"a step of {options.envs} environments takes about {seconds:.1f} s here; --backend {backend} measures it"
+    return f"a step of {settings.envs} environments takes about {seconds:.1f} s here; --backend {backend} measures it"
 
 
-def ask(request: dict[str, Any], seconds: float) -> dict[str, Any]:
+def measure_in_process(request: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Run one measurement in a process of its own and return its result."""
     with tempfile.TemporaryDirectory(prefix="garrison-") as folder:
         file = Path(folder) / "result.json"
