@@ -22,7 +22,7 @@ def draw(runs: list[dict[str, Any]], path: Path) -> Path:
             axis.plot(
                 [p[key] / scale for p in points],
                 [p["total"] for p in points],
-                color=figure_style.COLOURS[presets.index(run["preset"])],
+                color=figure_style.series_colour(presets.index(run["preset"])),
                 alpha=0.85,
                 linewidth=1.3,
                 label=None if run["preset"] in named else run["preset"],

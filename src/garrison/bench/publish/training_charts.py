@@ -14,7 +14,8 @@ from garrison.bench.publish.stored import (
     short_name,
 )
 from garrison.challenge.leaderboard import leaderboard
-from garrison.report.page import Page, Series, bars, lines, stacked
+from garrison.report.page import Page, Series, bars, lines
+from garrison.report.stage_chart import stage_chart
 
 ENVS = {
     "native": "Acting, stepping and learning on native CAGE-2",
@@ -39,9 +40,7 @@ def time_split(page: Page, result: StoredResult) -> None:
     """Show where our trainer's time goes."""
     split = {short_name(row): facts(row) for row in measured(result) if "learn" in facts(row)}
     if split:
-        stages = dict.fromkeys(stage for shares in split.values() for stage in shares)
-        parts = {stage: [shares.get(stage, 0.0) for shares in split.values()] for stage in stages}
-        page.chart(stacked(list(split), parts, share=True, x_label="% of the time"), "Where our trainer's time goes")
+        page.chart(stage_chart(list(split), list(split.values())), "Where our trainer's time goes")
 
 
 def every_rate(page: Page, result: StoredResult) -> None:

@@ -127,7 +127,8 @@ def impala(
     from garrison.learn.actors.local import Local
     from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
-    from garrison.learn.impala import STAGES, Learner
+    from garrison.learn.impala import Learner
+    from garrison.learn.stages import ASYNCHRONOUS
     from garrison.learn.stopwatch import Stopwatch
 
     config = ImpalaConfig(steps=10**12, actors=actors, rollout=rollout, batch=batch, threads=1, compute=compute)
@@ -176,7 +177,7 @@ def impala(
             if pace:
                 learner.updates += 1
             else:
-                learner.update(0.0, Stopwatch(STAGES), dict)
+                learner.update(0.0, Stopwatch(ASYNCHRONOUS), dict)
             learned = perf_counter()
             learner.gathered.clear()
             transport.publish(policy.flat.numpy(), learner.updates)

@@ -11,7 +11,6 @@ from garrison.bench.suites.training_envs import Job, native_envs, python_envs
 from garrison.system import cores
 
 ENDLESS = 10**12  # steps
-TIME_SPLIT = "time_split/"
 
 
 @contextmanager
@@ -27,6 +26,7 @@ def ppo(
 ) -> Iterator[Work]:
     """PPO, an update at a time, on the native batch or on Python environments; its facts are the stages' shares."""
     from garrison.learn import PolicyConfig, PPOConfig, train
+    from garrison.learn.stages import from_metrics
 
     config = PPOConfig(
         steps=ENDLESS,
@@ -41,10 +41,8 @@ def ppo(
     times: dict[str, float] = {}
 
     def see(metrics: dict[str, float]) -> None:
-        for name, seconds in metrics.items():
-            if name.startswith(TIME_SPLIT):
-                stage = name.removeprefix(TIME_SPLIT)
-                times[stage] = times.get(stage, 0.0) + seconds
+        for stage, seconds in from_metrics(metrics).items():
+            times[stage] = times.get(stage, 0.0) + seconds
 
     def shares() -> dict[str, float]:
         return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
 
 from garrison.bench.method.fresh import Work
 from garrison.learn.run import RunLog
@@ -23,13 +22,6 @@ class PacedRun(RunLog):
         """Hand the metrics over and wait for the next turn."""
         self.done.put((step, metrics))
         self.go.get()
-
-    def due_checkpoint(self, step: int) -> bool:
-        """Return False: nothing is saved here."""
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        """Keep nothing."""
 
 
 @contextmanager
