@@ -78,7 +78,6 @@ def peers_table(folder: Path) -> str:
         winners(rows),
         "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate. The",
         "limit is bare loops, one per core, that never speak to each other.",
-        _waiting(rows, "500 µs uneven"),
         _held(rows, max(row["labels"]["envs"] for row in rows)),
         source(result, "vector-synthetic"),
     )
@@ -100,12 +99,6 @@ def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
             winner = f"{over(top, peer)} ({top['labels']['backend']})"
             lines.append((f"{envs} x {cost}", winner, *ratios, share(top, limit)))
     return lines
-
-
-def _waiting(rows: list[StoredRow], cost: str) -> str:
-    found = by(select(rows, who=GARRISON, backend="shared", cost=cost), "envs")
-    said = ", ".join(f"{facts(row)['barrier']:.0%} with {n} environments" for n, row in found.items())
-    return f"Share of their time that workers of `shared` wait for the slowest ({cost}): {said}."
 
 
 def _held(rows: list[StoredRow], envs: int) -> str:

@@ -137,11 +137,10 @@ def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> Non
         limits = [result.find(who=LIMIT, envs=num_envs, cost=cost) for cost in costs]
         cells = [_cell(m, limit) for m, limit in zip(row, limits, strict=True)]
         last = row[-1]
-        barrier = f"{last.median('barrier'):.0%}" if last.samples and "barrier" in last.samples[0].facts else ""
         rest = [f"{last.median(what):.0f}" for what in ("processes", "peak_mb")]
-        lines.append((name_of(labels), *cells, barrier, *rest, f"{last.median('start_seconds'):.2f}"))
+        lines.append((name_of(labels), *cells, *rest, f"{last.median('start_seconds'):.2f}"))
     title = f"{num_envs} environments: steps/s (share of the limit; ~: unsteady)"
-    print_table(title, ("backend", *costs, "barrier", "processes", "peak MB", "start s"), lines)
+    print_table(title, ("backend", *costs, "processes", "peak MB", "start s"), lines)
 
 
 def _ways(result: BenchResult) -> list[Labels]:
