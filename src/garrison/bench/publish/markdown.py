@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from garrison.bench.publish.stored import StoredResult
 
-NEVER = "not passed"
-
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], *text: str, left: int = 1) -> str:
     """Return a table whose first `left` columns are text and stand left, and sentences below it."""

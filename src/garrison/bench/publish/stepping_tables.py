@@ -122,8 +122,8 @@ def cluster_table(folder: Path) -> str:
         times = (f"{told['publish_ms']:.1f} ms", f"{told['fetch_ms']:.0f} ms", f"{told['lag']:.1f}")
         name = short_name(row, "transport", "nodes", "actors")
         lines.append((name, rate(row), share(row, one, nodes), size, *times))
-    trained = ", ".join(
-        f"{short_name(row, 'transport', 'actors')} {short(low)} to {short(high)}"
+    trained = "; ".join(
+        f"{short_name(row, 'transport', 'actors')}: {short(low)} to {short(high)}"
         for row in select(rows, work="train")
         for low, high in (bounds(row),)
     )
@@ -143,7 +143,7 @@ def cluster_model_table(folder: Path) -> str:
     lines = []
     for k, nodes in enumerate(sizes):
         predicted = [model["predictions"][k] for model in models.values()]
-        said = (f"{short(p['rate'])} ({100 * p['efficiency']:.2g} %, limit: {p['limit']})" for p in predicted)
+        said = (f"{short(p['rate'])} ({p['efficiency']:.1%}, limit: {p['limit']})" for p in predicted)
         lines.append((f"{nodes:,}", *said))
     rates = {name: short(model["costs"]["actor_rate"]) for name, model in models.items()}
     header = ("nodes, one actor each", f"compiled CAGE-2, {rates['compiled']} steps/s per actor")

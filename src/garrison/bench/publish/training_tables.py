@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from garrison.bench.method.labels import GARRISON, LIMIT, PRODUCTS
-from garrison.bench.publish.markdown import NEVER, link, markdown, source
+from garrison.bench.publish.markdown import link, markdown, source
 from garrison.bench.publish.stored import (
     by,
     facts,
@@ -170,4 +170,4 @@ def _read(folder: Path, name: str) -> Any:
 
 
 def _minutes(seconds: float | None) -> str:
-    return NEVER if seconds is None else f"{clock(seconds)} min"
+    return "not passed" if seconds is None else f"{clock(seconds)} min"

@@ -44,7 +44,7 @@ class Arguments(CommonArguments):
     part: Literal["all", "synthetic", "scaling"] = "all"
     """Which part to run."""
     envs: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (20, 100, 200)
-    """Numbers of environments of the synthetic part."""
+    """How many environments the synthetic part steps; each number is measured."""
     costs: Annotated[tuple[str, ...], tyro.conf.arg(metavar="COST ...")] = tuple(COSTS)
     """Costs of a synthetic step, by name."""
     repeats: int = 7

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from garrison.bench.method.fresh import Work
-from garrison.bench.suites.paced import PacedRun, paced
+from garrison.bench.suites.stepwise import StepwiseRun, stepwise
 from garrison.bench.suites.training_envs import Job, native_envs, python_envs
 from garrison.system import cores
 
@@ -47,7 +47,7 @@ def ppo(
     def shares() -> dict[str, float]:
         return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}
 
-    with paced(lambda run: train(config, envs, run=run), see, shares) as work:
+    with stepwise(lambda run: train(config, envs, run=run), see, shares) as work:
         yield work
     envs.close()
 
@@ -112,8 +112,8 @@ def _makes(rounds: int) -> Callable[[int], Any]:
 
 
 @contextmanager
-def _last_of(train: Callable[[PacedRun], object], names: tuple[str, ...]) -> Iterator[Work]:
+def _last_of(train: Callable[[StepwiseRun], object], names: tuple[str, ...]) -> Iterator[Work]:
     """Yield the work of `train`; its facts are the last metrics of these names."""
     last: dict[str, float] = {}
-    with paced(train, last.update, lambda: {name: last[name] for name in names}) as work:
+    with stepwise(train, last.update, lambda: {name: last[name] for name in names}) as work:
         yield work

@@ -9,7 +9,7 @@ from garrison.bench.method.fresh import Work
 from garrison.learn.run import RunLog
 
 
-class PacedRun(RunLog):
+class StepwiseRun(RunLog):
     """A run log that lets training go on from one log to the next."""
 
     stop = False
@@ -25,11 +25,13 @@ class PacedRun(RunLog):
 
 
 @contextmanager
-def paced(
-    train: Callable[[PacedRun], object], see: Callable[[dict[str, float]], None], facts: Callable[[], dict[str, float]]
+def stepwise(
+    train: Callable[[StepwiseRun], object],
+    see: Callable[[dict[str, float]], None],
+    facts: Callable[[], dict[str, float]],
 ) -> Iterator[Work]:
     """Yield the work of `train`, one log per call; `see` gets the metrics of each, `facts` is asked at the end."""
-    run = PacedRun()
+    run = StepwiseRun()
     steps = 0
 
     def body() -> None:
