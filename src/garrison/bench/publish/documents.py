@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import tyro
 
-from garrison.bench.publish import headline, stepping_tables, training_tables
+from garrison.bench.publish import cluster_tables, headline, stepping_tables, training_tables
 from garrison.bench.publish.bench_page import write_page
 from garrison.errors import UserError
 
@@ -34,8 +34,8 @@ TABLES: dict[str, Table] = {
     "users": Table(("users",), training_tables.users_table),
     "scaling": Table(("vector-scaling",), stepping_tables.scaling_table),
     "peers": Table(("vector-synthetic",), stepping_tables.peers_table),
-    "cluster": Table(("cluster",), stepping_tables.cluster_table),
-    "cluster-model": Table(("cluster",), stepping_tables.cluster_model_table),
+    "cluster": Table(("cluster",), cluster_tables.cluster_table),
+    "cluster-model": Table(("cluster",), cluster_tables.cluster_model_table),
     "record": Table(("record",), training_tables.record_table),
     "async": Table(("train-async",), training_tables.async_table),
     "learners": Table((training_tables.LEARNERS,), training_tables.learners_table),

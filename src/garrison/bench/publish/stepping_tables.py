@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, is_peer
-from garrison.bench.publish.markdown import link, markdown, source
+from garrison.bench.publish.markdown import markdown, source
 from garrison.bench.publish.stored import (
     StoredRow,
     best,
-    bounds,
     brief,
     by,
     facts,
@@ -23,7 +22,7 @@ from garrison.bench.publish.stored import (
     short_name,
     value,
 )
-from garrison.text import plural, short
+from garrison.text import plural
 
 
 def sim_table(folder: Path) -> str:
@@ -108,50 +107,3 @@ def _held(rows: list[StoredRow], envs: int) -> str:
     )
     said = [f"{row['peak_mb']:,.0f} MB in {row['samples'][0]['processes']} processes" for row in (mine, theirs)]
     return f"At {envs} environments `shared` holds {said[0]} at its peak, Gymnasium's Async {said[1]}."
-
-
-def cluster_table(folder: Path) -> str:
-    """Return the paced rows, which show what the transport costs."""
-    result = load(folder, "cluster")
-    rows = measured(result)
-    one = need(rows, who=GARRISON, work="paced", transport="Ray", nodes=1)
-    lines = []
-    for row in select(rows, work="paced"):
-        told, nodes = facts(row), row["labels"].get("nodes", 1)
-        size = f"{told['bytes_per_step']:.0f}" if "bytes_per_step" in told else ""
-        times = (f"{told['publish_ms']:.1f} ms", f"{told['fetch_ms']:.0f} ms", f"{told['lag']:.1f}")
-        name = short_name(row, "transport", "nodes", "actors")
-        lines.append((name, rate(row), share(row, one, nodes), size, *times))
-    trained = "; ".join(
-        f"{short_name(row, 'transport', 'actors')}: {short(low)} to {short(high)}"
-        for row in select(rows, work="train")
-        for low, high in (bounds(row),)
-    )
-    return markdown(
-        ("", "steps/s", "efficiency", "bytes per step", "publish", "fetch", "lag"),
-        lines,
-        f"Training on the compiled CAGE-2, slowest and quickest repeat in steps/s: {trained}.",
-        f"The load before the run was {result['machine']['load_before']:.0f} on {result['machine']['cores']} cores.",
-        f"`{result['method']['command']}` ({link('cluster')}).",
-    )
-
-
-def cluster_model_table(folder: Path) -> str:
-    """Return what the cost model predicts for more nodes."""
-    models = load(folder, "cluster")["models"]
-    sizes = [prediction["nodes"] for prediction in models["compiled"]["predictions"]]
-    lines = []
-    for k, nodes in enumerate(sizes):
-        predicted = [model["predictions"][k] for model in models.values()]
-        said = (f"{short(p['rate'])} ({p['efficiency']:.1%}, limit: {p['limit']})" for p in predicted)
-        lines.append((f"{nodes:,}", *said))
-    rates = {name: short(model["costs"]["actor_rate"]) for name, model in models.items()}
-    header = ("nodes, one actor each", f"compiled CAGE-2, {rates['compiled']} steps/s per actor")
-    ceilings = models["compiled"]["predictions"][0]["ceilings"]
-    return markdown(
-        (*header, f"a simulator of {rates['paced']} steps/s per actor"),
-        lines,
-        "Steps/s, and in brackets the share of what the actors alone could do, and what limits it.",
-        "Ceilings of one node with the compiled CAGE-2, in steps/s:",
-        f"{', '.join(f'{name} {short(most)}' for name, most in ceilings.items())} ({link('cluster')}).",
-    )

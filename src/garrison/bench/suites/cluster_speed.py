@@ -20,11 +20,12 @@ import tyro
 from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.fresh import Configuration, Work
 from garrison.bench.method.labels import GARRISON, Labels
-from garrison.bench.method.measure import BenchResult, Measurement, measure
+from garrison.bench.method.measure import BenchResult, measure
 from garrison.bench.method.terminal import print_table
+from garrison.bench.publish.cluster_tables import MEASURED, measured_rows, predicted_header, predicted_rows
 from garrison.bench.publish.keep import keep
+from garrison.bench.publish.stored import measured
 from garrison.cluster.scaling import Costs, predict, saturation
-from garrison.text import short
 
 HERE = "garrison.bench.suites.cluster_speed"
 STORE_BYTES = 100 * 2**20
@@ -56,12 +57,17 @@ def run(arguments: Arguments) -> int:
     repeats = 1 if arguments.quick else arguments.repeats
     rows = configurations(arguments.nodes, arguments.actors)
     result = measure(rows, repeats=repeats, seconds=arguments.seconds, warm_up=1.0, timeout=300.0)
-    print_rows(result)
+    result.print("IMPALA on Ray beside processes: environment steps/s, all on this one machine")
     models = costs_of(result, arguments.actors[0])
-    for simulator, costs in models.items():
-        print_predictions(f"{simulator}: {short(costs.actor_rate)} steps/s per actor", costs)
     predicted = {name: {"costs": asdict(each), "predictions": predictions(each)} for name, each in models.items()}
-    keep(arguments.out, "cluster", result.record(models=predicted))
+    record = result.record(models=predicted)
+    print_table("what the learner and the actors wait for", MEASURED, measured_rows(measured(record)))
+    title = "more nodes, by the cost model: one learner, 10 Gbit/s"
+    print_table(title, predicted_header(predicted), predicted_rows(predicted))
+    for name, costs in models.items():
+        most = predict(costs, SIZES[-1])
+        print(f"{name}: another node brings nothing from {saturation(costs)} nodes on; then {most.advice}")
+    keep(arguments.out, "cluster", record)
     return 0
 
 
@@ -259,40 +265,3 @@ def costs_of(result: BenchResult, actors: int) -> dict[str, Costs]:
 def predictions(costs: Costs) -> list[dict[str, Any]]:
     """Return what other numbers of nodes would do, as plain values."""
     return [asdict(predict(costs, nodes)) for nodes in SIZES]
-
-
-def print_rows(result: BenchResult) -> None:
-    """Print one line per row: throughput, efficiency, bytes, weights, and what limits it."""
-    one = result.find(**paced_labels(1))
-    lines: list[tuple[str, ...]] = []
-    for m in result.measurements:
-        if m.error:
-            lines.append((m.configuration.name, "failed", m.error.strip().splitlines()[-1][:60]))
-            continue
-        is_paced = m.labels["work"] == "paced" and one is not None and one.rate > 0
-        share = f"{m.rate / (one.rate * m.labels.get('nodes', 1)):.0%}" if one and is_paced else ""
-        size = f"{m.median('bytes_per_step'):.0f}" if "bytes_per_step" in m.samples[0].facts else ""
-        numbers = [f"{m.median(key):.2f}" for key in ("publish_ms", "fetch_ms", "handle_ms", "lag")]
-        lines.append((m.configuration.name, m.headline(), share, size, *numbers, limit_of(m)))
-    title = "IMPALA on Ray beside processes: environment steps/s, all on this one machine"
-    header = ("row", "steps/s", "efficiency", "B/step", "publish ms", "fetch ms", "handle ms", "lag", "limited by")
-    print_table(title, header, lines, text=("limited by",))
-
-
-def limit_of(m: Measurement) -> str:
-    """Write what a row waited for."""
-    waits = {"learner": m.median("actors_wait"), "actors": m.median("learner_waits")}
-    name = max(waits, key=lambda n: waits[n])
-    return f"{name} ({waits[name]:.0%} of the other's time is waiting)"
-
-
-def print_predictions(name: str, costs: Costs) -> None:
-    """Print what more nodes would do, by the cost model."""
-    lines = []
-    for nodes in SIZES:
-        p = predict(costs, nodes)
-        lines.append((str(nodes), short(p.rate), f"{p.efficiency:.0%}", f"{p.lag:.0f}", p.limit, p.advice))
-    title = f"{name}, by the cost model: one actor per node, one learner, 10 Gbit/s"
-    header = ("nodes", "steps/s", "efficiency", "mean lag at most", "limited by", "then")
-    print_table(title, header, lines, text=("limited by", "then"))
-    print(f"another node brings nothing from {saturation(costs)} nodes on")
