@@ -80,7 +80,7 @@ def run_fresh(configuration: Configuration, seconds: float, warm_up: float, time
         order: dict[str, Any] = {"workload": configuration.workload, "arguments": configuration.arguments}
         order |= {"seconds": seconds, "warm_up": warm_up, "parent": os.getpid()}
         (folder / "order").write_text(json.dumps(order))
-        # Files, not pipes: a peer's worker that outlives its parent would hold a pipe open for ever.
+        # Files, not pipes: a peer's worker that outlives its parent would hold a pipe open forever.
         with (folder / "complaint").open("w") as complaint:
             child = subprocess.Popen(
                 [configuration.python, "-c", "from garrison.bench.method.fresh import child; child()", name],

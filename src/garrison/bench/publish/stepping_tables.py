@@ -1,4 +1,4 @@
-"""Tables on stepping: the simulator, backends beside their peers, scaling with workers, a cluster."""
+"""Tables on stepping: the simulator, backends beside their peers, and scaling with workers."""
 
 from pathlib import Path
 
@@ -23,6 +23,8 @@ from garrison.bench.publish.stored import (
     value,
 )
 from garrison.text import plural
+
+WINNERS = ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit")
 
 
 def sim_table(folder: Path) -> str:
@@ -75,14 +77,11 @@ def peers_table(folder: Path) -> str:
     return markdown(
         WINNERS,
         winners(rows),
-        "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate. The",
-        "limit is bare loops, one per core, that never speak to each other.",
-        _held(rows, max(row["labels"]["envs"] for row in rows)),
+        "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate.",
+        "The limit is bare loops, one per core, that never speak to each other.",
+        _held(rows),
         source(result, "vector-synthetic"),
     )
-
-
-WINNERS = ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit")
 
 
 def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
@@ -100,10 +99,10 @@ def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
     return lines
 
 
-def _held(rows: list[StoredRow], envs: int) -> str:
-    mine, theirs = (
-        select(rows, who=who, backend=backend, envs=envs)[0]
-        for who, backend in ((GARRISON, "shared"), ("Gymnasium", "Async, shared memory"))
-    )
+def _held(rows: list[StoredRow]) -> str:
+    envs = max(row["labels"]["envs"] for row in rows)
+    place = {"envs": envs, "cost": rows[0]["labels"]["cost"]}
+    mine = need(rows, who=GARRISON, backend="shared", **place)
+    theirs = need(rows, who="Gymnasium", backend="Async, shared memory", **place)
     said = [f"{row['peak_mb']:,.0f} MB in {row['samples'][0]['processes']} processes" for row in (mine, theirs)]
     return f"At {envs} environments `shared` holds {said[0]} at its peak, Gymnasium's Async {said[1]}."
