@@ -29,6 +29,7 @@ class SleepAgent:
 
     name = "sleep"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""
@@ -46,6 +47,7 @@ class RandomAgent:
 
     name = "random"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Seed the draws."""
@@ -63,6 +65,7 @@ class ReactAgent:
     """Monitors, then fixes every host but User0 in turn, and again: the challenge's react agents as published."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, fix: str) -> None:
         self.name = f"react-{fix}"
@@ -88,6 +91,7 @@ class AlertAgent:
     """Monitors; fixes a host when a Monitor shows an exploit there."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, fix: str) -> None:
         self.name = f"alert-{fix}"
