@@ -138,7 +138,7 @@ def find_player(name: str, sample: bool = False) -> tuple[Player, WorkflowExperi
         if "workflow" in values["experiment"]:
             return NetworkPlayer(values, name, sample), WorkflowExperiment.of_checkpoint(values)
     agent = load_agent(name, sample)
-    rules = getattr(agent, "rules", None) or TRAIN.env.rules
+    rules = agent.rules or TRAIN.env.rules
     settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))
     return AgentPlayer(lambda order, envs: agent, name, agent.encoder), settings
 
