@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "put runs side by side, or train presets for equal times first",
     ),
     "plot": ("garrison.report.figures", "draw a run: learning curve, losses, time split, action mix"),
-    "workflow": ("garrison.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
+    "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": (
         "garrison.challenge.conformance",
         "replay recorded CybORG episodes and compare every value",

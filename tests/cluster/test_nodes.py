@@ -18,6 +18,7 @@ import ray
 import garrison.vector
 from garrison.cluster.transport import Remote
 from garrison.errors import UserError
+from garrison.learn import RunLog
 from garrison.learn.actors.actor import Plan, Recipe, policy_of
 from garrison.learn.actors.transport import Layout
 from garrison.learn.config import ImpalaConfig, PolicyConfig
@@ -59,7 +60,7 @@ def open_transport(cluster_of_three: Any) -> Iterator[Callable[[Plan], Remote]]:
         transport.close()
 
 
-class Story:
+class Story(RunLog):
     """Follows a run: each act is done once its condition holds; the run ends after the last."""
 
     def __init__(

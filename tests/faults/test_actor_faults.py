@@ -171,10 +171,11 @@ SCRIPT = """
     import sys
     from functools import partial
     from pathlib import Path
+    from garrison.learn import RunLog
     from tests.faults.test_actor_faults import TRAINERS, FaultyOnce
     from tests.helpers.family import descendants
 
-    class Log:
+    class Log(RunLog):
         stop = False
         updates = 0
         def log(self, step, metrics):

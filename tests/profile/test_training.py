@@ -29,12 +29,13 @@ def test_dividing_a_stage_keeps_the_whole() -> None:
 @pytest.mark.parametrize("timing", [False, "workers"])
 def test_ppo_tells_the_parts_of_its_steps(timing: Any) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
+    from garrison.learn import RunLog
     from garrison.learn.config import PPOConfig
     from garrison.learn.ppo import train
 
     rows: list[dict[str, float]] = []
 
-    class Log:
+    class Log(RunLog):
         stop = False
 
         def log(self, step: int, metrics: dict[str, float]) -> None:
@@ -49,7 +50,7 @@ def test_ppo_tells_the_parts_of_its_steps(timing: Any) -> None:
     maker = partial(Sleeper, step=0.002, length=7)
     envs = garrison.vector.make(maker, 2, "shared", workers=2, timing=timing, autoreset_mode="same_step")
     config = PPOConfig(steps=40, rollout=10, epochs=1, minibatches=1)
-    result = train(config, envs, Log())
+    result = train(config, envs, run=Log())
     envs.close()
     for row in rows:
         stages = {name[len("time_split/") :] for name in row if name.startswith("time_split/")}

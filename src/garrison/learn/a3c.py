@@ -26,16 +26,18 @@ from garrison.learn.run import (
     RECENT,
     STATE_FORMAT,
     Diverged,
-    EnvFactory,
+    Envs,
     Result,
     RunLog,
     broken,
+    check_factory,
     check_finite,
     check_resumable,
     compute_of,
     explained_variance,
     make_network,
     progress,
+    start_from,
 )
 from garrison.system import cores
 from garrison.vector.buffers import Carver, Memory
@@ -87,22 +89,26 @@ class _Task:
 
 def train(
     config: A3CConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
 ) -> Result:
     """Train a policy until `config.steps` steps are taken or `run` says stop.
 
-    Each actor makes `num_envs` environments with `make_envs`, in its own process; that must be picklable.
+    Each actor makes `num_envs` environments with the function `envs`, in its own process; that must be picklable. It
+    starts from `resume`, the state of an earlier part, else from `weights`, else from weights drawn with the seed.
 
     No two runs are the same: the actors race. A resumed run has the weights and Adam's moments, and new episodes.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "a3c")
     began = perf_counter()
     actors = cores() if config.actors < 0 else config.actors
-    envs = make_envs(1)  # only to learn the spaces
-    policy = policy_of(envs, config.policy, config.seed)
-    envs.close()
+    one = make_envs(1)  # only to learn the spaces
+    policy = policy_of(one, config.policy, config.seed)
+    one.close()
+    start_from(weights, policy)
     length = Carver(None)
     Shared(length.take, len(policy.flat), actors)
     memory = Memory()
@@ -188,7 +194,7 @@ class _Parent:
 
     def follow(self, supervisor: Supervisor, run: RunLog | None) -> None:
         """Take in news until there are enough steps or `run` says stop."""
-        say = getattr(run, "say", None) or (lambda text: None)
+        say = run.say if run is not None else (lambda text: None)
         news: list[News] = []
         logged = perf_counter()
         while self.steps < self.config.steps and not (run is not None and run.stop):

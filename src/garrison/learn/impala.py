@@ -27,9 +27,11 @@ from garrison.learn.run import (
     STATE_FORMAT,
     Diverged,
     EnvFactory,
+    Envs,
     Result,
     RunLog,
     broken,
+    check_factory,
     check_finite,
     check_resumable,
     compute_of,
@@ -37,6 +39,7 @@ from garrison.learn.run import (
     find_device,
     make_network,
     progress,
+    start_from,
 )
 from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
@@ -52,10 +55,11 @@ Connect = Callable[[Plan], Transport]
 
 def train(
     config: ImpalaConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
     connect: Connect = Local,
 ) -> Result:
     """Train a policy until `config.steps` steps are learned from or `run` says stop.
@@ -66,17 +70,20 @@ def train(
 
     Args:
         config: what to do.
-        make_envs: makes the environments of an actor, in the actor's process; must be picklable.
+        envs: a function that makes the environments of an actor, in the actor's process; must be picklable.
         num_envs: how many environments each actor steps at once.
         run: follows the run.
         resume: the state of an earlier result or checkpoint.
+        weights: where to start from without `resume`: the weights of another policy of this shape.
         connect: starts the actors: `Local` as processes of this machine. Not used with `actors=0`.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "impala")
     began = perf_counter()
     threads_before = torch.get_num_threads()
     watch = Stopwatch(STAGES)
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
+        start_from(weights, policy)
         here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
         threads = config.threads or max(1, cores() - here)
         learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
@@ -252,7 +259,7 @@ class Learner:
 def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog | None, began: float) -> Result:
     """Receive, learn, publish, log, until there is enough or `run` says stop."""
     config, gathered = learner.config, learner.gathered
-    say = getattr(run, "say", None) or (lambda text: None)
+    say = run.say if run is not None else (lambda text: None)
     metrics: dict[str, float] = {}
 
     def state() -> dict[str, Any]:

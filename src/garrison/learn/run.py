@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,25 +23,33 @@ RECENT = 100
 """Episodes over which returns and lengths are averaged."""
 
 EnvFactory = Callable[[int], VectorEnv[Any, Any, Any]]
-"""Makes a vector environment of so many environments; sent to other processes, so it must be picklable."""
+"""Makes a vector environment of this many environments; sent to other processes, so it must be picklable."""
+Envs = VectorEnv[Any, Any, Any] | EnvFactory
+"""What `train` takes: environments that are ready, or how to make them."""
 
 
-class RunLog(Protocol):
-    """What a run folder, a progress bar or a test hands to `train` to follow it.
-
-    If it also has a method `say(text)`, that gets a sentence whenever something went wrong that does not end the run.
-    If it has a number `share`, schedules follow that share of the run, as a clock may tell it, instead of the steps.
-    """
+class RunLog:
+    """What a run folder, a progress bar or a test hands to `train` to follow it; this one does nothing."""
 
     @property
     def stop(self) -> bool:
         """Whether to end after this update: an interrupt, or the time is up."""
+        return False
+
+    @property
+    def share(self) -> float | None:
+        """The share of the run that is done, which schedules follow; None if the steps decide."""
+        return None
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Take the metrics of one update; `step` counts environment steps."""
 
+    def say(self, text: str) -> None:
+        """Take a sentence about something that went wrong and does not end the run."""
+
     def due_checkpoint(self, step: int) -> bool:
-        """Say whether a checkpoint is wanted now."""
+        """Return whether a checkpoint is wanted now."""
+        return False
 
     def checkpoint(self, state: dict[str, Any]) -> None:
         """Keep a state; nested dicts of tensors and plain values, which `torch.load` reads with `weights_only`."""
@@ -83,7 +91,7 @@ class Diverged(RuntimeError):
 
 def progress(config: LearnerConfig, steps: int, run: RunLog | None) -> float:
     """Return the share of the run that is done, 0 to 1."""
-    share: float | None = getattr(run, "share", None)
+    share = None if run is None else run.share
     return min(1.0, steps / config.steps if share is None else share)
 
 
@@ -129,6 +137,22 @@ def check_shape(weights: torch.Tensor, policy: Policy, what: str) -> None:
             f"cannot {what}: the state holds {len(weights)} weights and this policy has {len(policy.flat)}; "
             "the policy's settings or the environment's spaces differ."
         )
+
+
+def check_factory(envs: Envs, num_envs: int | None, algorithm: str) -> tuple[EnvFactory, int]:
+    """Return a learner's function that makes environments, and how many it should make; refuse ready ones."""
+    if not callable(envs):
+        raise UserError(f"{algorithm} makes environments in every actor: give it a function that makes them.")
+    if num_envs is None:
+        raise UserError("say how many environments to make: num_envs is missing.")
+    return envs, num_envs
+
+
+def start_from(weights: torch.Tensor | None, policy: Policy) -> None:
+    """Let a policy start from the weights of another one, if there are any."""
+    if weights is not None:
+        check_shape(weights, policy, "start")
+        policy.flat.copy_(weights)
 
 
 def check_finite(rollout: Rollout, updates: int, state: Callable[[], dict[str, Any]]) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 from garrison.report import figure_style as style
 from garrison.report.history import Run, smooth
 from garrison.workflow.orders import CANONICAL, NUM_UNITS, UNITS, index_of, label, ranks
+from garrison.workflow.search_log import SearchLog
 from garrison.workflow.surrogate import Posterior
 from garrison.workflow.tracking import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES
-from garrison.workflow.trials import Book
 
 SHORT = {"defender": "D", "enterprise": "E", "op_server": "S", "op_host": "H", "user": "U"}
 REWARD_COLOUR, COMPLIANCE_COLOUR, ALIGNMENT_COLOUR = style.COLOURS[0], style.COLOURS[1], style.COLOURS[2]
@@ -43,7 +43,7 @@ def plot_training(path: Path, threshold: float, out: Path, window: int = 5) -> P
     return style.save(figure, out / "learning_curve.png")
 
 
-def plot_search(book: Book, threshold: float, posterior: Posterior | None, out: Path) -> list[Path]:
+def plot_search(book: SearchLog, threshold: float, posterior: Posterior | None, out: Path) -> list[Path]:
     """Draw every picture of a search; return their paths."""
     paths = [
         style.save(learning_curves(book, threshold), out / "learning_curves.png"),
@@ -55,7 +55,7 @@ def plot_search(book: Book, threshold: float, posterior: Posterior | None, out: 
     return paths
 
 
-def learning_curves(book: Book, threshold: float) -> Any:
+def learning_curves(book: SearchLog, threshold: float) -> Any:
     """Draw reward and compliance of every update over the episodes of the whole search, the best so far on top."""
     figure, axes = style.new_figure(2, 1, 9.6, 6.6)
     top, bottom = axes[:, 0]
@@ -98,7 +98,7 @@ def learning_curves(book: Book, threshold: float) -> Any:
     return figure
 
 
-def posterior_over_orders(book: Book, posterior: Posterior) -> Any:
+def posterior_over_orders(book: SearchLog, posterior: Posterior) -> Any:
     """Draw mean and deviation of every order, the highest mean first, and what was observed."""
     figure, axes = style.new_figure(1, 1, 12.5, 4.8)
     axis = axes[0, 0]
@@ -133,7 +133,7 @@ def posterior_over_orders(book: Book, posterior: Posterior) -> Any:
     return figure
 
 
-def reward_against_compliance(book: Book, threshold: float) -> Any:
+def reward_against_compliance(book: SearchLog, threshold: float) -> Any:
     """Draw one point for each order tried, coloured by the most urgent unit."""
     figure, axes = style.new_figure(1, 1, 9.4, 5.6)
     axis = axes[0, 0]
@@ -172,7 +172,7 @@ def reward_against_compliance(book: Book, threshold: float) -> Any:
     return figure
 
 
-def places(book: Book) -> Any:
+def places(book: SearchLog) -> Any:
     """Draw the mean reward of the orders tried in which a unit has a place."""
     total, number = np.zeros((NUM_UNITS, NUM_UNITS)), np.zeros((NUM_UNITS, NUM_UNITS))
     for trial in book.trials:

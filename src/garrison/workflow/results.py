@@ -10,13 +10,13 @@ from garrison.workflow import surrogate
 from garrison.workflow.decisions import Trial, best_of
 from garrison.workflow.export import write_search
 from garrison.workflow.orders import label, name_of
+from garrison.workflow.search_log import SearchLog
 from garrison.workflow.settings import SearchExperiment
-from garrison.workflow.trials import Book
 
 RESULTS = "results.json"
 
 
-def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) -> Path:
+def finish(experiment: SearchExperiment, book: SearchLog, ending: str, because: str) -> Path:
     """Write everything; return the path of the results."""
     book.save()
     path = book.folder / RESULTS
