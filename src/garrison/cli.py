@@ -19,8 +19,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "compare": (
         "garrison.commands.compare",
-        "put runs side by side, or train presets for equal times first",
+        "put runs side by side",
     ),
+    "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "plot": ("garrison.report.figures", "draw a run: learning curve, losses, time split, action mix"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": (
