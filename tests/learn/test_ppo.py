@@ -12,49 +12,17 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from garrison.cage2 import VectorEnv
 from garrison.errors import UserError
-from garrison.learn import Diverged, PolicyConfig, PPOConfig, RunLog, train
+from garrison.learn import Diverged, PolicyConfig, PPOConfig, train
 from garrison.learn.collector import Collector
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Rollout
-from garrison.learn.stopwatch import STAGES, Stopwatch
+from garrison.learn.stages import SYNCHRONOUS
+from garrison.learn.stopwatch import Stopwatch
 from tests.helpers.bits_env import BitsEnv
+from tests.helpers.learning import Log, same
 
 SMALL = {"rollout": 25, "minibatches": 4, "policy": PolicyConfig(hidden=(16,))}
-
-
-class Log(RunLog):
-    """Keeps everything; stops after `updates` updates."""
-
-    def __init__(self, updates: int = 10**9) -> None:
-        self.updates = updates
-        self.metrics: list[dict[str, float]] = []
-        self.steps: list[int] = []
-        self.states: list[dict[str, Any]] = []
-
-    @property
-    def stop(self) -> bool:
-        return len(self.metrics) >= self.updates
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        self.steps.append(step)
-        self.metrics.append(metrics)
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        self.states.append(state)
-
-
-def same(a: Any, b: Any) -> bool:
-    if isinstance(a, torch.Tensor):
-        return torch.equal(a, b)
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)
 
 
 CONFIGS = {
@@ -123,7 +91,7 @@ def test_metrics_have_their_final_names_and_time_adds_up() -> None:
     result = train(PPOConfig(steps=1000, **SMALL), BitsEnv(20, length=10), run=log)
     assert log.steps == [500, 1000]
     assert len(log.states) == 1
-    wanted = {f"time_split/{stage}" for stage in STAGES} | {
+    wanted = {f"time_split/{stage}" for stage in SYNCHRONOUS} | {
         *("time/fps", "train/learning_rate", "rollout/ep_reward_mean", "rollout/ep_length_mean"),
         *("train/policy_loss", "train/value_loss", "train/entropy", "train/approx_kl", "train/clip_fraction"),
         *("train/grad_norm", "train/explained_variance", "train/entropy_coef", "train/epochs", "rollout/episodes"),

@@ -29,12 +29,6 @@ class Until(RunLog):
     def log(self, step: int, metrics: dict[str, float]) -> None:
         self.best = max(self.best, metrics.get("rollout/ep_reward_mean", self.best))
 
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
-
 
 def impala_config(**changes: Any) -> ImpalaConfig:
     return ImpalaConfig(

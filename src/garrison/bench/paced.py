@@ -6,7 +6,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from garrison.bench.measure import Work
-from garrison.learn import RunLog
+from garrison.learn.run import RunLog
 
 
 class Pace(RunLog):

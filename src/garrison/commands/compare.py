@@ -1,6 +1,7 @@
-"""`garrison compare RUN RUN...`: runs side by side, as a table, a page and a picture."""
+"""`garrison compare RUN RUN...`: runs side by side, as a table and a page."""
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +12,10 @@ import tyro
 
 from garrison.commands.flags import value_of
 from garrison.errors import UserError
-from garrison.report import figure_style as style
-from garrison.report.comparison import draw, facts, label, to_text
+from garrison.report.comparison import facts, tell_apart, to_text
 from garrison.report.comparison_page import comparison_page
-from garrison.report.history import Run
+from garrison.report.history import RunHistory
 from garrison.storage.atomic import write_json
-from garrison.system import require
 
 
 @dataclass(frozen=True)
@@ -24,18 +23,16 @@ class Output:
     """What is made of the runs."""
 
     out: str = "comparison"
-    """Folder for comparison.json, comparison.html and comparison.png, and for runs that are trained first."""
+    """Folder for comparison.html and comparison.json, and for runs that are trained first."""
     smooth: int = 10
     """Updates that a point of a curve is the mean of."""
-    plots: bool = True
-    """Whether to draw comparison.png, which needs Matplotlib."""
     json: bool = False
     """Print the table as JSON instead."""
 
 
 @dataclass(frozen=True)
 class Arguments(Output):
-    """Put runs side by side: a table, and a picture of return, speed, losses and time split.
+    """Put runs side by side: a table, and a page with return, speed, losses and time split.
 
     To train presets or files for equal times first, see garrison race.
     """
@@ -51,28 +48,30 @@ def main(arguments: list[str]) -> int:
 
         print("garrison compare: training first is now called garrison race.", file=sys.stderr)
         return race.main(arguments)
+    arguments = without_plots(arguments)
     args = tyro.cli(Arguments, prog="garrison compare", args=arguments)
     if not args.runs:
         raise UserError("name the runs to compare: garrison compare RUN RUN...")
     for name in args.runs:
         if not Path(name).is_dir():
             raise UserError(f"there is no run in {name}.", hint=f"To train first: garrison race {name} --duration 10m.")
-    put_side_by_side([Path(name) for name in args.runs], args, " ".join(["garrison compare", *arguments]))
+    put_side_by_side([Path(name) for name in args.runs], args, shlex.join(["garrison", "compare", *arguments]))
     return 0
 
 
 def put_side_by_side(paths: Sequence[Path], output: Output, command: str) -> None:
     """Write and print the comparison of these runs; `command` says how it was made."""
-    if output.plots:
-        require("matplotlib")
     out = Path(output.out)
-    runs = label([Run.read(path) for path in paths])
+    runs = tell_apart([RunHistory.read(path) for path in paths])
     table = [facts(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", table)
-    written = [comparison_page(runs, table, output.smooth, command).write(out / "comparison.html")]
-    print(json.dumps(table) if output.json else to_text(table))
-    if output.plots:
-        written.append(style.save(draw(runs, output.smooth), out / "comparison.png"))
-    if not output.json:
-        print("", *written, sep="\n")
+    page = comparison_page(runs, table, output.smooth, command).write(out / "comparison.html")
+    print(json.dumps(table) if output.json else f"{to_text(table)}\n\n{page}")
+
+
+def without_plots(arguments: list[str]) -> list[str]:
+    """Return the arguments without the flags of the picture that is no longer drawn."""
+    for old in [word for word in arguments if word in ("--plots", "--no-plots")]:
+        print(f"garrison: {old} does nothing any more: the curves are on the page.", file=sys.stderr)
+    return [word for word in arguments if word not in ("--plots", "--no-plots")]

@@ -1,5 +1,6 @@
 """`garrison race PRESET PRESET... --duration 3m`: train each for the same time, one after the other; then compare."""
 
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,11 +9,10 @@ from typing import Annotated
 
 import tyro
 
-from garrison.commands.compare import Output, put_side_by_side
+from garrison.commands.compare import Output, put_side_by_side, without_plots
 from garrison.errors import UserError
 from garrison.runs.experiment import load_experiment, parse_duration
 from garrison.runs.presets import preset
-from garrison.system import require
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,17 @@ class Arguments(Output):
 def main(arguments: list[str]) -> int:
     """Run `garrison race`."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
-    arguments, flags = arguments[:cut], arguments[cut + 1 :]
+    arguments, flags = without_plots(arguments[:cut]), arguments[cut + 1 :]
     args = tyro.cli(Arguments, prog="garrison race", args=arguments)
     if not args.runs:
         raise UserError("name what to train: garrison race PRESET PRESET... --duration 10m")
-    if args.plots:
-        require("matplotlib")
     paths = plan(args)
     code = 0
     for name, path in zip(args.runs, paths, strict=True):
         if path != Path(name):
             print(f"training {name} for {args.duration} in {path}", file=sys.stderr, flush=True)
             code = max(code, train(name, path, args.duration, flags))
-    put_side_by_side(paths, args, " ".join(["garrison race", *arguments, *(["--", *flags] if flags else [])]))
+    put_side_by_side(paths, args, shlex.join(["garrison", "race", *arguments, *(["--", *flags] if flags else [])]))
     return code
 
 

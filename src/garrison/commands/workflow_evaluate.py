@@ -9,10 +9,10 @@ from typing import Annotated
 import tyro
 
 from garrison.errors import UserError
+from garrison.report.workflow_tables import write_scores
 from garrison.tasks.cage2 import Cage2Settings
 from garrison.workflow.defenders import BY_TRUTH, find_defender, scripted
-from garrison.workflow.export import write_scores
-from garrison.workflow.orders import ALL, parse_orders
+from garrison.workflow.orders import ALL, NAMES, parse_orders
 from garrison.workflow.play import Defender, play_orders
 from garrison.workflow.scores import table
 from garrison.workflow.settings import WorkflowConfig, WorkflowExperiment
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
         name: play_orders(one, env, workflow, orders, args.episodes, args.seed) for name, one in defenders.items()
     }
     if args.csv:
-        write_scores(Path(args.csv), tables[defender.name])
+        write_scores(Path(args.csv), [score.to_dict() for score in tables[defender.name]], NAMES)
     if args.json:
         rows = {name: [score.to_dict() for score in scores] for name, scores in tables.items()}
         about = {"agent": defender.name, "episodes": args.episodes, "seed": args.seed, "env": dataclasses.asdict(env)}

@@ -36,9 +36,9 @@ def main(arguments: list[str]) -> int:
     """Run `garrison workflow train`."""
     require("torch", "yaml")
     name, args = parse(arguments)
+    from garrison.report.workflow_tables import write_run
     from garrison.runs import session
     from garrison.runs.resume import open_folder
-    from garrison.workflow.export import write_run
     from garrison.workflow.inherit import trained_in
     from garrison.workflow.training import WorkflowHooks, check_resumable
 
@@ -55,9 +55,9 @@ def main(arguments: list[str]) -> int:
     score = session.score(outcome)
     if score is not None and not args.quiet:
         print(score.text)
-    write_run(folder, experiment)
+    write_run(folder, orders_text(experiment.workflow.orders), experiment.to_dict())
     if "compliance" in outcome.summary and find_spec("matplotlib") is not None:
-        from garrison.workflow.plots import plot_training
+        from garrison.report.workflow_figures import plot_training
 
         plot_training(folder.path, experiment.workflow.compliance_threshold, folder.path / "plots")
     if outcome.unsaved:
@@ -93,6 +93,11 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
     if args.inherit and args.resume:
         raise UserError("--resume continues with the run's own weights; leave out --inherit.")
     return title_of(args.experiment.workflow.orders), args
+
+
+def orders_text(orders: tuple[int, ...]) -> str:
+    """Return how the training log names a set of orders."""
+    return label(orders[0]) if len(orders) == 1 else "all" if len(orders) == len(ORDERS) else f"{len(orders)} orders"
 
 
 def title_of(orders: tuple[int, ...]) -> str:

@@ -13,10 +13,11 @@ from garrison.learn.config import A3CConfig, ImpalaConfig, LearnerConfig, PPOCon
 
 if TYPE_CHECKING:
     import torch
-    from gymnasium.vector import VectorEnv
 
+    from garrison.learn.envs import Envs
     from garrison.learn.impala import Connect
-    from garrison.learn.run import EnvFactory, Result, RunLog
+    from garrison.learn.result import Result
+    from garrison.learn.run import RunLog
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def learner_section(experiment: dict[str, Any]) -> dict[str, Any]:
 
 def train(
     config: LearnerConfig,
-    envs: "VectorEnv[Any, Any, Any] | EnvFactory",
+    envs: "Envs",
     num_envs: int | None = None,
     run: "RunLog | None" = None,
     resume: dict[str, Any] | None = None,

@@ -14,7 +14,8 @@ from garrison.errors import GarrisonError, UserError
 from garrison.learn.config import LearnerConfig
 from garrison.learn.nn.description import describe_policy
 from garrison.learn.registry import LEARNERS, train
-from garrison.learn.run import Diverged, RunLog
+from garrison.learn.result import Diverged
+from garrison.learn.run import RunLog
 from garrison.runs.experiment import Experiment
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
@@ -28,7 +29,7 @@ from garrison.text import short
 if TYPE_CHECKING:
     import torch
 
-    from garrison.learn.run import Result
+    from garrison.learn.result import Result
 
 FOREVER = 2**62  # steps, when the time decides
 NOTICE = "finishing this update; Ctrl-C again ends at once"

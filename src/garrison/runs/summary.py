@@ -10,7 +10,7 @@ from garrison.storage.atomic import write_json
 from garrison.text import clock, short
 
 if TYPE_CHECKING:
-    from garrison.learn.run import Result
+    from garrison.learn.result import Result
 
 
 def summarise(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from garrison.cage2.names import REDS
+from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import Cell, Evaluation, evaluate
 from garrison.errors import UserError, choose
@@ -12,10 +12,6 @@ from garrison.tasks.task import EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
-RULES = ("head", "leaderboard")
-ENCODERS = ("challenge", "wrapper2")
-OBSERVATIONS = ("bits", "memory")
-ACTIONS = ("all", "compact")
 QUICK_EPISODES = 100
 
 
@@ -44,7 +40,7 @@ class Cage2Settings(EnvSettings):
         choose("rules", self.rules, RULES)
         choose("encoder", self.encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)
-        choose("actions", self.actions, ACTIONS)
+        choose("actions", self.actions, ACTION_SETS)
         _ = self.red_odds
 
     @property
@@ -137,13 +133,13 @@ class Cage2Task(Task):
         cells: list[Cell] = []
         mix: dict[str, dict[str, float]] = {}
         seconds = 0.0
-        for red in leaderboard.REDS:
+        for red in leaderboard.EVALUATED_REDS:
             agent = CountingAgent(NetworkAgent.of(values, name))
             part = evaluate(agent, self.config.rules, episodes, reds=[red])
             cells += part.cells
             seconds += part.seconds
             mix[red] = agent.shares()
-        cells.sort(key=lambda cell: (cell.length, leaderboard.REDS.index(cell.red)))
+        cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
         evaluation = Evaluation(name, self.config.rules, episodes, 0, tuple(cells), seconds)
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
 
@@ -155,7 +151,7 @@ def parse_odds(text: str) -> dict[str, float]:
     {'bline': 0.5, 'meander': 0.5}
     """
     parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
-    names = [choose("red", name.strip(), REDS[:-1]) for name, _, _ in parts]
+    names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
     if not names or len(set(names)) != len(names):
         raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")
     if not any(colon for _, colon, _ in parts):

@@ -2,17 +2,10 @@
 
 from typing import Any, Protocol
 
+from garrison.learn import stages
 from garrison.learn.run import RunLog
+from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 from garrison.workflow.stopping import Stopper
-
-ENV_REWARD = "workflow/env_reward"
-ALIGNMENT = "workflow/alignment_reward"
-TOTAL = "workflow/total"
-COMPLIANCE = "workflow/compliance"
-FIXES = "workflow/fixes"
-EPISODES = "workflow/episodes"
-COLLECT = ("act", "step", "copy")
-LEARN = ("advantages", "learn")
 
 
 class WorkflowEnvs(Protocol):
@@ -36,7 +29,7 @@ class Tracker(RunLog):
     def __init__(
         self, envs: WorkflowEnvs, stopper: Stopper, inner: RunLog | None = None, progress: dict[str, Any] | None = None
     ) -> None:
-        self._envs, self.stopper, self._inner = envs, stopper, inner or RunLog()
+        self._envs, self.stopper, self._inner = envs, stopper, RunLog() if inner is None else inner
         self.episodes = 0
         self.updates = 0
         self.last: dict[str, float] = {}
@@ -67,14 +60,14 @@ class Tracker(RunLog):
         self.last = numbers
         self.stopper.add(self.episodes, numbers.get(COMPLIANCE))
         seconds = {
-            name: sum(metrics.get(f"time_split/{stage}", 0.0) for stage in stages)
-            for name, stages in (("collect", COLLECT), ("learn", LEARN))
+            "collect": stages.total(metrics, stages.COLLECTING),
+            "learn": stages.total(metrics, stages.LEARNING),
         }
         self.rows.append({"update": self.updates, "step": step, **numbers, **seconds})
         self._inner.log(step, {**metrics, **numbers})
 
     def say(self, text: str) -> None:
-        """Pass it on."""
+        """Pass a sentence on."""
         self._inner.say(text)
 
     def due_checkpoint(self, step: int) -> bool:
