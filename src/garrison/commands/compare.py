@@ -27,7 +27,7 @@ class Output:
     smooth: int = 10
     """Updates that a point of a curve is the mean of."""
     json: bool = False
-    """Print the table as JSON instead."""
+    """Print JSON instead of text."""
 
 
 @dataclass(frozen=True)

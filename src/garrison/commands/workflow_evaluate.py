@@ -30,7 +30,7 @@ class Arguments:
     orders: tuple[str, ...] = ()
     """Numbers, names, units with commas between them, or all; by default those that the run was trained on."""
     episodes: int = 200
-    """Episodes with each order."""
+    """Episodes per order."""
     seed: int = 0
     """Decides every draw: the same seed gives the same result, and every order the same attackers."""
     red: str = ""
@@ -50,7 +50,7 @@ class Arguments:
     csv: str = ""
     """Write the table to this file too."""
     json: bool = False
-    """Print one line of JSON."""
+    """Print JSON instead of text."""
 
 
 def main(arguments: list[str]) -> int:

@@ -28,7 +28,7 @@ class Arguments:
     resume: str = ""
     """Continue the search in this folder; its settings are kept, and flags change them."""
     json: bool = False
-    """Print the results as JSON, and nothing else."""
+    """Print JSON instead of text."""
     quiet: bool = False
     """Show nothing but warnings."""
 

@@ -20,7 +20,7 @@ class RunConfig:
     """How a run goes and what it leaves behind."""
 
     duration: str = ""
-    """Train for this long instead of a number of steps: 90s, 10m, 1.5h. Schedules then follow the clock, so the result
+    """How long to train, instead of a number of steps: 90s, 10m, 1.5h. Schedules then follow the clock, so the result
     depends on the machine's speed."""
     cluster: str = ""
     """Put IMPALA's actors, or the environments of --backend ray, on Ray: local, auto (the cluster that this machine is

@@ -20,7 +20,7 @@ class Cage2Settings(EnvSettings):
     """What can be set about CAGE-2."""
 
     red: str = "bline:0.5,meander:0.5"
-    """CAGE-2: who attacks: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
+    """Who attacks in CAGE-2: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
     (bline:0.7,meander:0.3), drawn at each reset."""
     rules: str = "head"
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""

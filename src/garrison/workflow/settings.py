@@ -53,7 +53,7 @@ class WorkflowConfig:
     min_episodes: int = 0
     """Episodes, over all environments, before compliance or patience may end the training."""
     episodes: int = 100_000
-    """The most episodes to train a network for, over all environments."""
+    """Episodes per training, at most, over all environments."""
     inherited_learning_rate: float = 5e-4
     """Adam's learning rate where training starts from inherited weights; `learning_rate` is for fresh ones."""
     orders: Annotated[tuple[int, ...], tyro.conf.Suppress] = ()
