@@ -14,7 +14,7 @@ from garrison.profile.command import Options, checked_advice, fitting
 from garrison.profile.findings import findings
 from garrison.profile.inference import infer
 from garrison.profile.report import table, to_text
-from garrison.vector.api import BACKENDS
+from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.parts import PARTS
 
 HERE = Path(__file__).parents[2]

@@ -16,10 +16,9 @@ from gymnasium.vector import AutoresetMode
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.vector.backends.shared import Shared
-from garrison.vector.buffers import Plan, size
-from garrison.vector.group import Section
-from garrison.vector.timing.group import TimedSection
+from garrison.vector.backends.shared import SharedEnvs
+from garrison.vector.buffers import BufferPlan, size
+from garrison.vector.group import EnvGroup
 from garrison.vector.timing.parts import (
     BINS,
     CELLS,
@@ -35,6 +34,7 @@ from garrison.vector.timing.parts import (
     bins_of,
     edges,
 )
+from garrison.vector.timing.timed_group import TimedEnvGroup
 from tests.helpers.known_costs import Sleeper, uneven
 
 BACKENDS = ("serial", "threads", "pipes", "shared", "async")
@@ -262,15 +262,17 @@ def test_timing_changes_no_result(backend: str, mode: AutoresetMode) -> None:
 
 def test_off_means_the_plain_classes_and_no_cells() -> None:
     envs: Any = garrison.vector.make(Sleeper, 2, "shared", workers=2)
-    assert type(envs) is Shared
+    assert type(envs) is SharedEnvs
     assert not hasattr(envs, "times")
-    assert envs._block.times.size == envs._block.counts.size == 0
+    assert envs._buffers.times.size == envs._buffers.counts.size == 0
     envs.close()
     quick: Any = garrison.vector.make(Sleeper, 2, "serial")
-    assert type(quick._section) is Section
-    assert quick._section._steps == [env.step for env in quick.envs]
+    assert type(quick._group) is EnvGroup
+    assert quick._group._steps == [env.step for env in quick.envs]
     one = Sleeper()
-    plans = [Plan(2, one.observation_space, one.action_space, workers=2, timing=timing) for timing in (False, True)]
+    plans = [
+        BufferPlan(2, one.observation_space, one.action_space, workers=2, timing=timing) for timing in (False, True)
+    ]
     assert size(plans[1]) - size(plans[0]) == 2 * 8 * (CELLS + BINS)
 
 
@@ -278,13 +280,13 @@ def test_workers_only_leaves_the_callers_own_steps_alone() -> None:
     for backend, is_timed in (("serial", False), ("threads", False), ("shared", True), ("auto", False)):
         envs: Any = garrison.vector.make(Sleeper, 2, backend, workers=2, timing="workers")
         assert hasattr(envs, "times") == is_timed, backend
-        assert bool(envs._block.times.size) == is_timed, backend
+        assert bool(envs._buffers.times.size) == is_timed, backend
         envs.close()
     slow: Any = garrison.vector.make(partial(Sleeper, step=0.003), 4, "auto", workers=2, timing="workers")
     assert (slow.backend, hasattr(slow, "times")) == ("shared", True)
     slow.close()
     always: Any = garrison.vector.make(Sleeper, 2, "serial", timing=True)
-    assert type(always._section) is TimedSection
+    assert type(always._group) is TimedEnvGroup
     with pytest.raises(UserError, match="timing must be True, False or 'workers'; got 'sometimes'"):
         garrison.vector.make(Sleeper, 2, timing="sometimes")  # type: ignore[arg-type]
 
