@@ -235,7 +235,7 @@ def _with_file(file: Any, n: int) -> Any:
 DRIVER = """
 import sys
 sys.path[:0] = {folders!r}
-from test_nodes import Remote, plan, receive
+from tests.cluster.test_nodes import Remote, plan, receive
 from garrison import cluster
 import numpy as np
 cluster.connect({address!r})

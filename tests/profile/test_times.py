@@ -29,7 +29,7 @@ from garrison.vector.timing.parts import (
     RESETS,
     SPENT,
     Distribution,
-    Ledger,
+    TimeLedger,
     bin_of,
     bins_of,
     edges,
@@ -42,9 +42,9 @@ PROCESSES = ("pipes", "shared", "async")
 ERROR = 0.15
 
 
-def ledger(workers: int, is_alone: bool = False) -> tuple[Ledger, Any]:
+def ledger(workers: int, is_alone: bool = False) -> tuple[TimeLedger, Any]:
     cells = np.zeros((workers, CELLS), np.int64)
-    return Ledger(cells, np.zeros((workers, BINS), np.int64), is_alone), cells
+    return TimeLedger(cells, np.zeros((workers, BINS), np.int64), is_alone), cells
 
 
 def spend(cells: Any, worker: int, **parts: int) -> None:
@@ -53,7 +53,7 @@ def spend(cells: Any, worker: int, **parts: int) -> None:
         cells[worker, SPENT] += nanoseconds
 
 
-def nanoseconds(book: Ledger) -> dict[str, float]:
+def nanoseconds(book: TimeLedger) -> dict[str, float]:
     return {part: round(1e9 * seconds, 3) for part, seconds in book.read().parts.items()}
 
 
@@ -83,7 +83,7 @@ def test_loose_calls_wait_for_the_busiest_worker_of_the_whole_time() -> None:
     spend(cells, 0, compute=60)  # a long step reports late: one call sees none of it, the next all
     spend(cells, 1, compute=40)
     book.loose_call(wall=40, inside=30)
-    book.settle()
+    book.attribute()
     assert nanoseconds(book) == {"compute": 50, "reset": 0, "extras": 0, "copy": 10, "ipc": 10, "wait": 10}
 
 
@@ -93,7 +93,7 @@ def test_work_that_no_call_waited_for_is_not_counted() -> None:
     spend(cells, 0, compute=200)
     spend(cells, 1, compute=100)
     book.loose_call(wall=50, inside=50)  # the caller was elsewhere for 150
-    book.settle()
+    book.attribute()
     assert nanoseconds(book) == {"compute": 37.5, "reset": 0, "extras": 0, "copy": 0, "ipc": 0, "wait": 12.5}
     book.close()
     spend(cells, 0, compute=10)

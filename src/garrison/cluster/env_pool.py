@@ -97,7 +97,7 @@ class RayEnvPool:
         """Ask where a silent worker is; one that cannot even tell that stays where it was."""
         assert self.watchdog.timeout is not None
         if self.watchdog.silence(worker) >= self.watchdog.timeout / 4:
-            with suppress(TimeoutError, *self._pool.lost):
+            with suppress(TimeoutError, *self._pool.loss_errors):
                 self._positions[worker] = self._pool.ask(worker, "position", POSITION_SECONDS)
         return self._positions[worker]
 

@@ -87,7 +87,7 @@ class RayPool:
         self.session = session.connect()
         self._ray = ray = session.load()
         errors = ray.exceptions
-        self.lost = (errors.RayActorError, errors.ObjectLostError, errors.WorkerCrashedError)
+        self.loss_errors = (errors.RayActorError, errors.ObjectLostError, errors.WorkerCrashedError)
         """The errors that mean that a worker is no more."""
         # A Ray of our own is one machine and the number of workers the user's choice; a cluster counts what is taken.
         share = 0 if self.session.ours else 1
@@ -101,6 +101,7 @@ class RayPool:
         self._under_way = [0] * count  # calls, by worker
         self._asked = 0
         self._places = [_Place() for _ in range(count)]
+        self._lost: dict[int, str] = {}  # workers whose loss is still to be told, and how it came
         self._exit_reasons = [""] * count
         self._starts = 0
         self.generations = [0] * count
@@ -136,16 +137,22 @@ class RayPool:
 
     def poll(self, timeout: float | None) -> Iterator[Message]:
         """Wait until any worker answers or is lost, at most `timeout` seconds, and yield everything there is."""
-        return self._take(list(self._calls), timeout)
+        if not self._lost:
+            yield from self._answers(list(self._calls), timeout)
+        while self._lost:
+            yield self._death(next(iter(self._lost)))
 
     def poll_one(self, worker: int, timeout: float | None) -> Message | None:
         """Wait for an answer of one worker, or its loss, leaving those of others for later."""
-        return next(self._take(self._calls_of(worker), timeout), None)
+        if worker not in self._lost:
+            for message in self._answers(self._calls_of(worker), timeout):
+                return message
+        return self._death(worker) if worker in self._lost else None
 
     def ask(self, worker: int, method: str, timeout: float) -> Any:
         """Call a method of the concurrency group of its name, past the calls under way, and wait for its answer.
 
-        Raises one of `lost`, or TimeoutError.
+        Raises one of `loss_errors`, or TimeoutError.
         """
         asked = getattr(self.actors[worker], method).options(concurrency_group=method).remote()
         return self._ray.get(asked, timeout=timeout)
@@ -190,6 +197,7 @@ class RayPool:
         self.call(worker, "open", *arguments)
 
     def _end(self, worker: int) -> None:
+        self._lost.pop(worker, None)
         self.watchdog.finished(worker)
         for call in self._calls_of(worker):
             del self._calls[call]
@@ -200,38 +208,38 @@ class RayPool:
     def _calls_of(self, worker: int) -> list[Any]:
         return [answer for answer, call in self._calls.items() if call.worker == worker]
 
-    def _take(self, answers: list[Any], timeout: float | None) -> Iterator[Message]:
-        """Wait for one of the answers and yield all that have come, each worker's in the order of asking."""
+    def _death(self, worker: int) -> Message:
+        self._exit_reasons[worker] = self._lost[worker]
+        self._end(worker)
+        return Message(worker, channel.DIED, b"")
+
+    def _answers(self, answers: list[Any], timeout: float | None) -> Iterator[Message]:
+        """Wait for one of the answers and yield all that have come, in the order of asking; note lost workers."""
         if not answers:
             time.sleep(IDLE_SECONDS if timeout is None else min(timeout, IDLE_SECONDS))
             return
         ready, others = self._ray.wait(answers, num_returns=1, timeout=timeout)
         if ready and others:
             ready += self._ray.wait(others, num_returns=len(others), timeout=0)[0]
-        dead: dict[int, str] = {}
         for come in sorted(ready, key=lambda answer: self._calls[answer].number):
             call = self._calls.pop(come, None)
             if call is None:  # of a worker that was ended meanwhile
                 continue
             worker = call.worker
             self._under_way[worker] -= 1
-            self.watchdog.heard(worker)
             try:
                 found = self._ray.get(come)
-            except self.lost as error:
-                dead.setdefault(worker, _describe_loss(error))
+            except self.loss_errors as error:
+                self._lost.setdefault(worker, _describe_loss(error))
                 continue
             if call.method == "place":
                 self._places[worker] = _Place(*found)
+                self.watchdog.placed(worker)
                 continue
-            self.watchdog.starting.discard(worker)
+            self.watchdog.heard(worker)
             if not self._under_way[worker]:
                 self.watchdog.finished(worker)
             yield Message(worker, *found)
-        for worker, reason in dead.items():
-            self._exit_reasons[worker] = reason
-            self._end(worker)
-            yield Message(worker, channel.DIED, b"")
 
 
 def _describe_loss(error: Exception) -> str:

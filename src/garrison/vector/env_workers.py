@@ -59,6 +59,8 @@ class ProcessEnvPool(WorkerPool):
 
         launch = Launch(work, setup.start_method)
         super().__init__(setup.workers, launch, task_of, SharedMemory(), setup.timeout, making_seconds(setup))
+        counts = f"{setup.workers} workers for {setup.num_envs} environments"
+        log.info("%s (%s); math libraries pinned to one thread per worker", counts, setup.start_method)
 
     def make_buffers(self, plan: BufferPlan) -> Buffers:
         """Lay out the shared memory."""
@@ -92,8 +94,6 @@ class EnvWorkers:
         except BaseException:
             self.pool.close(grace=0.0)
             raise
-        counts = f"{setup.workers} workers for {setup.num_envs} environments"
-        log.info("%s (%s); math libraries pinned to one thread per worker", counts, setup.start_method)
 
     def close_with(self, owner: object) -> "weakref.finalize[Any, Any]":
         """End the workers when `owner` is forgotten, the interpreter exits, or the returned function is called."""

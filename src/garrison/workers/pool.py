@@ -179,11 +179,9 @@ class WorkerPool:
             opcode, payload = channel.receive(self._workers[worker].replies)
         except (EOFError, OSError):
             return None
-        watchdog = self.watchdog
-        watchdog.heard(worker)
-        watchdog.starting.discard(worker)
+        self.watchdog.heard(worker)
         if opcode in channel.FINAL:
-            watchdog.finished(worker)
+            self.watchdog.finished(worker)
         return Message(worker, opcode, payload)
 
     def _has_unread(self, worker: int) -> bool:

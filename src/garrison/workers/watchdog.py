@@ -14,6 +14,8 @@ class Watchdog:
 
     def __init__(self, count: int, timeout: float | None, starting_seconds: float = STARTING_SECONDS) -> None:
         self.timeout = timeout
+        self.patience = None if timeout is None else max(0.01, timeout / LOOKS)
+        """How long one wait may last, in seconds, so that silence is noticed in time; None is for ever."""
         self.starting_seconds = starting_seconds
         self.busy: set[int] = set()
         """Workers that owe an answer."""
@@ -22,11 +24,6 @@ class Watchdog:
         self._since = [0.0] * count
         self._progress = [0] * count
         self._next_look = 0.0
-
-    @property
-    def patience(self) -> float | None:
-        """How long one wait may last, in seconds, so that silence is noticed in time; None is for ever."""
-        return None if self.timeout is None else max(0.01, self.timeout / LOOKS)
 
     def started(self, worker: int) -> None:
         """Begin to wait for the first message of a new worker."""
@@ -41,7 +38,12 @@ class Watchdog:
             self._since[worker] = time.monotonic()
 
     def heard(self, worker: int) -> None:
-        """Note a sign of life."""
+        """Note a message."""
+        self._since[worker] = time.monotonic()
+        self.starting.discard(worker)
+
+    def placed(self, worker: int) -> None:
+        """Note that a worker which has waited for room begins to start now."""
         self._since[worker] = time.monotonic()
 
     def finished(self, worker: int) -> None:

@@ -124,7 +124,7 @@ class Times:
         return Distribution(self.counts)
 
 
-class Ledger:
+class TimeLedger:
     """The caller's account: what it counts itself, beside the cells of the groups."""
 
     def __init__(self, cells: Counts, counts: Counts, is_alone: bool) -> None:
@@ -161,7 +161,7 @@ class Ledger:
         self.outside += wall - inside
         self._loose += inside
 
-    def settle(self) -> None:
+    def attribute(self) -> None:
         """Attribute the loose calls since the last time."""
         if not self._is_open:
             return
@@ -176,8 +176,8 @@ class Ledger:
         self._loose = 0
 
     def close(self) -> None:
-        """Settle, and go back to calls that wait for all."""
-        self.settle()
+        """Attribute them, and go back to calls that wait for all."""
+        self.attribute()
         self._is_open = False
 
     def read(self) -> Times:

@@ -20,7 +20,7 @@ from garrison.vector.base import BatchedEnvs, EnvInfo, Step
 from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences
 from garrison.vector.group import Entries
-from garrison.vector.timing.parts import BINS, CELLS, COMPUTE, EXTRAS, RESET, RESETS, Ledger, Times, bin_of, clock
+from garrison.vector.timing.parts import BINS, CELLS, COMPUTE, EXTRAS, RESET, RESETS, TimeLedger, Times, bin_of, clock
 
 
 class Timed(BatchedEnvs):
@@ -28,7 +28,7 @@ class Timed(BatchedEnvs):
 
     def _describe(self, info: EnvInfo, buffers: Buffers) -> None:
         super()._describe(info, buffers)
-        self._ledger = Ledger(buffers.times, buffers.counts, is_alone=self.backend == "serial")
+        self._ledger = TimeLedger(buffers.times, buffers.counts, is_alone=self.backend == "serial")
         self._inside = 0
 
     @property
@@ -93,7 +93,7 @@ class TimedAsyncEnvs(Timed, AsyncEnvs):
     @property
     def times(self) -> Times:
         """Where the time of all calls so far went."""
-        self._ledger.settle()
+        self._ledger.attribute()
         return self._ledger.read()
 
     def reset(
@@ -148,7 +148,7 @@ class TimedNativeEnvs(NativeEnvs):
         super().__init__(env, copy=copy, extras=extras)
         self._cells = np.zeros((1, CELLS), np.int64)
         self._counts = np.zeros((1, BINS), np.int64)
-        self._ledger = Ledger(self._cells, self._counts, is_alone=True)
+        self._ledger = TimeLedger(self._cells, self._counts, is_alone=True)
         self._step_untimed = self._step_all
         self._step_all = self._step_timed
 

@@ -54,7 +54,7 @@ class TimedEnvGroup(EnvGroup):
         try:
             return super().reset(chosen, seeds, options)
         finally:
-            self._settle(begun)
+            self._record(begun)
 
     def step(self) -> Entries:
         """Step all environments with the actions in the buffers."""
@@ -62,7 +62,7 @@ class TimedEnvGroup(EnvGroup):
         try:
             return super().step()
         finally:
-            self._settle(begun)
+            self._record(begun)
 
     def step_some(self, chosen: list[int]) -> Entries:
         """Step the chosen environments with the actions in the buffers, in the order given."""
@@ -70,7 +70,7 @@ class TimedEnvGroup(EnvGroup):
         try:
             return super().step_some(chosen)
         finally:
-            self._settle(begun)
+            self._record(begun)
 
     def _publish(self, chosen: Sequence[int], ended: list[int]) -> None:
         begun = clock()
@@ -119,7 +119,7 @@ class TimedEnvGroup(EnvGroup):
         self._restarts.add(i)
         return super()._restart(i, _action)
 
-    def _settle(self, begun: int) -> None:
+    def _record(self, begun: int) -> None:
         cells = self._cells
         compute, reset, extras = self._compute, 0, self._extras_time
         self._compute = self._extras_time = 0
