@@ -98,7 +98,7 @@ def time_split(run: RunHistory) -> Any:
     top.set_ylabel("ms per update")
     if len(rows) > 3:  # the first update compiles; let it not flatten the rest
         top.set_ylim(0, 1.25 * np.percentile(per_update.sum(axis=0)[1:], 98))
-    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     top.set_title(run.name, loc="left")
     _, minutes, speed = run.series(SPEED)
     bottom.plot(minutes, speed / 1000.0, color=style.series_colour(0), linewidth=1.4)
@@ -115,16 +115,18 @@ def action_mix(name: str, mix: dict[str, dict[str, float]]) -> Any:
     reds = [red for red in mix if mix[red]]
     share = {action: max(mix[red].get(action, 0.0) for red in reds) for red in reds for action in mix[red]}
     actions = sorted(share, key=lambda action: -share[action])[:FREQUENT]
-    rest = [1.0 - sum(mix[red].get(action, 0.0) for action in actions) for red in reds]
+    others = len(share) - len(actions)
+    labels = [*actions, f"{others} others"] if others else actions
     figure, axes = style.new_figure(1, 1, 8, 5.2)
     axis = axes[0, 0]
     height = 0.8 / len(reds)
-    places = np.arange(len(actions) + 1)
+    places = np.arange(len(labels))
     for k, red in enumerate(reds):
-        values = [100 * mix[red].get(action, 0.0) for action in actions] + [100 * max(0.0, rest[k])]
+        values = [100 * mix[red].get(action, 0.0) for action in actions]
+        values += [max(0.0, 100 - sum(values))] if others else []
         at = places + (k - (len(reds) - 1) / 2) * height
         axis.barh(at, values, height, color=style.series_colour(k), label=red)
-    axis.set_yticks(places, [*actions, f"{len(share) - len(actions)} others"])
+    axis.set_yticks(places, labels)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set_xlabel("% of steps in the official evaluation")
