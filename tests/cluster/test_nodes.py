@@ -22,6 +22,7 @@ from garrison.learn.actors.actor import Plan, Recipe, policy_of
 from garrison.learn.actors.transport import Layout
 from garrison.learn.config import ImpalaConfig, PolicyConfig
 from garrison.learn.impala import train
+from garrison.learn.run import RunLog
 from garrison.vector import EnvFailed, EnvTimeout
 from tests.helpers.cluster_processes import gone, parents
 from tests.helpers.vector_samples import Sampler, assert_same
@@ -59,7 +60,7 @@ def open_transport(cluster_of_three: Any) -> Iterator[Callable[[Plan], Remote]]:
         transport.close()
 
 
-class Story:
+class Story(RunLog):
     """Follows a run: each act is done once its condition holds; the run ends after the last."""
 
     def __init__(
@@ -86,12 +87,6 @@ class Story:
 
     def say(self, text: str) -> None:
         self.said.append(text)
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
 
     def tells(self, *words: str) -> bool:
         return any(all(word in sentence for word in words) for sentence in self.said)

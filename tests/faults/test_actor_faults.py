@@ -17,11 +17,11 @@ from garrison import vector
 from garrison.errors import UserError
 from garrison.learn import a3c, impala
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig
-from garrison.learn.run import Result
+from garrison.learn.result import Result
 from garrison.vector import EnvFailed
 from tests.helpers.bits_env import BitsEnv
 from tests.helpers.family import descendants, gone
-from tests.learn.test_impala import Talking
+from tests.helpers.learning import Talking
 
 
 class UntilSaid(Talking):
@@ -171,18 +171,16 @@ SCRIPT = """
     import sys
     from functools import partial
     from pathlib import Path
+    from garrison.learn import RunLog
     from tests.faults.test_actor_faults import TRAINERS, FaultyOnce
     from tests.helpers.family import descendants
 
-    class Log:
-        stop = False
+    class Log(RunLog):
         updates = 0
         def log(self, step, metrics):
             self.updates += 1
             if self.updates > 2 and MARKER.exists():  # one is stuck by now
                 print(*descendants(), flush=True)
-        def due_checkpoint(self, step):
-            return False
         def checkpoint(self, state):
             print("saved", flush=True)
 

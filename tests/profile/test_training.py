@@ -32,20 +32,13 @@ def test_ppo_tells_the_parts_of_its_steps(timing: Any) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     from garrison.learn.config import PPOConfig
     from garrison.learn.ppo import train
+    from garrison.learn.run import RunLog
 
     rows: list[dict[str, float]] = []
 
-    class Log:
-        stop = False
-
+    class Log(RunLog):
         def log(self, step: int, metrics: dict[str, float]) -> None:
             rows.append(metrics)
-
-        def due_checkpoint(self, step: int) -> bool:
-            return False
-
-        def checkpoint(self, state: dict[str, Any]) -> None:
-            pass
 
     maker = partial(Sleeper, step=0.002, length=7)
     envs = garrison.vector.make(maker, 2, "shared", workers=2, timing=timing, autoreset_mode="same_step")

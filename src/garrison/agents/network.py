@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from garrison.agents.forward import Network, network_of
 from garrison.agents.protocol import Choices, Flags
-from garrison.cage2.action_sets import ACTION_SETS
+from garrison.cage2.action_sets import ACTION_IDS
+from garrison.cage2.agent_memory import allow_batch, remember_batch
 from garrison.cage2.layout import MEMORY
 from garrison.cage2.names import NUM_ACTIONS
-from garrison.cage2.recall import allow_batch, recall_batch
+from garrison.cage2.observations import choose_observation
 from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
 from garrison.jit import records
@@ -31,6 +32,7 @@ class NetworkAgent:
         name: what results call it.
         rules: the rules that it was trained under, if known.
         encoder: which 52 observations it reads.
+        observation: what the network was trained on, see `garrison.cage2.observations`.
         actions: the set of actions that it chooses from, see `garrison.cage2.action_sets`.
         masked: whether it leaves out the actions that it knows to be refused.
         sample: draw actions instead of taking the likeliest.
@@ -42,15 +44,20 @@ class NetworkAgent:
         name: str = "network",
         rules: str | None = None,
         encoder: str = "challenge",
+        observation: str = "bits",
         actions: str = "all",
         masked: bool = False,
         sample: bool = False,
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network = network
-        self._action_ids = ACTION_SETS[actions]
+        self._action_ids = ACTION_IDS[actions]
         self._masked = masked
-        self._scenario = records(load_scenario(None, rules or "head", encoder))
+        scenario = load_scenario(None, rules or "head", encoder)
+        num_bits = choose_observation(scenario, observation)
+        if network.size != num_bits:
+            raise UserError(f"the network has {network.size} inputs, but observation {observation!r} has {num_bits}.")
+        self._scenario = records(scenario)
 
     @classmethod
     def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":
@@ -73,6 +80,7 @@ class NetworkAgent:
             name=name,
             rules=env["rules"],
             encoder=env["encoder"],
+            observation=env["observation"],
             actions=env["actions"],
             masked=bool(settings.get("action_masks", False)),
             sample=sample,
@@ -95,7 +103,7 @@ class NetworkAgent:
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action a row."""
         memories = records(self._memories)
-        recall_batch(memories, self._scenario, self._starts, self._last, observations, self._rows)
+        remember_batch(memories, self._scenario, self._starts, self._last, observations, self._rows)
         logits = self._network.logits(self._rows, self._starts)
         self._starts[:] = False
         if self._masked:

@@ -1,28 +1,23 @@
 """The challenge's evaluation: nine cells of attacker and length, 1000 episodes each, and the sum of their means.
 
-`garrison evaluate AGENT` takes a scripted agent's name, a run folder or a checkpoint. What is scored is the
-environment's own reward, never one that training has scaled.
+What is scored is the environment's own reward, never one that training has scaled.
 """
 
-import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tyro
 
-from garrison.cage2.names import REDS
+from garrison.cage2.names import REDS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.errors import UserError, choose
 
 if TYPE_CHECKING:
     from garrison.agents import Agent
 
-RULES = ("head", "leaderboard")
 NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
@@ -61,7 +56,7 @@ class Evaluation:
     def is_official(self) -> bool:
         """Whether the cells are the challenge's nine."""
         return [(c.length, c.red) for c in self.cells] == [
-            (length, red) for length in leaderboard.LENGTHS for red in leaderboard.REDS
+            (length, red) for length in leaderboard.LENGTHS for red in leaderboard.EVALUATED_REDS
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +80,7 @@ class Evaluation:
         lengths = list(dict.fromkeys(cell.length for cell in self.cells))
         of = {(cell.red, cell.length): cell for cell in self.cells}
         lines = [
-            f"{self.agent}, rules {self.rules}, {self.episodes} episodes a cell, seed {self.seed}",
+            f"{self.agent}, rules {self.rules}, {self.episodes} episodes per cell, seed {self.seed}",
             "",
             "length " + "".join(f"{red:>20}" for red in reds),
         ]
@@ -122,7 +117,7 @@ def evaluate(
     rules: str = "head",
     episodes: int = 1000,
     seed: int = 0,
-    reds: Sequence[str] = leaderboard.REDS,
+    reds: Sequence[str] = leaderboard.EVALUATED_REDS,
     lengths: Sequence[int] = leaderboard.LENGTHS,
 ) -> Evaluation:
     """Score `agent` against every attacker with every length of episodes.
@@ -133,7 +128,7 @@ def evaluate(
 
     choose("rules", rules, RULES)
     for red in reds:
-        choose("red", red, REDS[:-1])
+        choose("red", red, SCRIPTED_REDS)
     for what, values in (("red", reds), ("length", lengths)):
         if not values or len(set(values)) != len(values):
             raise UserError(f"name each {what} once, and at least one; got {' '.join(map(str, values)) or 'none'}.")
@@ -164,41 +159,3 @@ def evaluate(
         for red, scores in zip(reds, returns.reshape(len(reds), episodes), strict=True):
             cells.append(Cell(red, int(length), float(scores.mean()), float(scores.std(ddof=1) / math.sqrt(episodes))))
     return Evaluation(agent.name, rules, episodes, seed, tuple(cells), perf_counter() - began)
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """Score a defender by the challenge's protocol: 3 lengths x 3 attackers x 1000 episodes."""
-
-    agent: Annotated[str, tyro.conf.arg(metavar="AGENT")]
-    """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a run folder or a
-    checkpoint."""
-    rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
-    """By default those that the agent was trained under, head for a scripted agent."""
-    episodes: int = 1000
-    """Episodes in each cell."""
-    seed: int = 0
-    """Decides every draw: the same seed gives the same result."""
-    red: tuple[str, ...] = leaderboard.REDS
-    """The attackers, among bline, meander and sleep."""
-    length: tuple[int, ...] = leaderboard.LENGTHS
-    """The lengths of episodes."""
-    sample: bool = False
-    """Draw a network's actions instead of taking the likeliest."""
-    json: bool = False
-    """Print one line of JSON."""
-
-
-def main(arguments: list[str]) -> int:
-    """Run `garrison evaluate`."""
-    from garrison.agents import load_agent
-
-    args = tyro.cli(Arguments, prog="garrison evaluate", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
-    agent = load_agent(args.agent, sample=args.sample)
-    rules = args.rules or getattr(agent, "rules", None) or "head"
-    reds = [red for names in args.red for red in names.split(",")]
-    result = evaluate(agent, rules, args.episodes, args.seed, reds, args.length)
-    print(json.dumps(result.to_dict()) if args.json else result.to_text())
-    if not args.json and sys.stdout.isatty() and not result.is_official:
-        print("\nThe leaderboard is shown for the challenge's nine cells only.")
-    return 0

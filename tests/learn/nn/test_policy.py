@@ -17,7 +17,7 @@ def test_it_starts_nearly_uniform_and_orthogonal() -> None:
     assert logits.shape == (3, 145)
     assert values.shape == (3,)
     assert float(logits.detach().abs().max()) < 0.1
-    weight = policy.actor.layers[1].weight
+    weight = policy.actor.encoder.layers[1].weight
     torch.testing.assert_close((weight @ weight.T).detach(), 2 * torch.eye(64), rtol=0, atol=1e-4)
 
 

@@ -1,14 +1,15 @@
-"""An agent's own memory in batches: what `garrison.cage2.memory` remembers, from outside the engine.
+"""An agent's own memory in batches: the observations of a batch, made outside the simulator.
 
-An agent that is given the challenge's 52 bits keeps one record of `MEMORY` for each environment and gets the same
-observations and masks as the batch that it was trained in.
+An agent that is given the challenge's 52 bits keeps one `MEMORY` record per environment and gets the same observations
+and masks as the batch that it was trained in.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.defend import allow
-from garrison.cage2.memory import NUM_REMEMBERED, forget, remember, write_memory
+from garrison.cage2.defender_memory import forget, remember
+from garrison.cage2.observations import write_further_bits
 from garrison.cage2.observe import NUM_BITS
 from garrison.jit import kernel
 
@@ -16,7 +17,7 @@ Records = NDArray[np.void]
 
 
 @kernel(cached=True)
-def recall_batch(
+def remember_batch(
     memories: Records,
     scenarios: Records,
     starts: NDArray[np.bool_],
@@ -24,9 +25,9 @@ def recall_batch(
     bits: NDArray[np.int8],
     rows: NDArray[np.int8],
 ) -> None:
-    """Take in the last actions and the bits shown after them, or begin an episode where `starts` says so.
+    """Take in the last actions and the bits shown after them, or begin an episode where `starts` is set.
 
-    Writes the bits into `rows`, and behind them what is remembered if the rows are wide enough.
+    Writes the observation that the scenario names into `rows`.
     """
     sc = scenarios[0]
     for i in range(len(memories)):
@@ -36,8 +37,7 @@ def recall_batch(
             remember(memories[i], sc, actions[i], bits[i])
         for b in range(NUM_BITS):
             rows[i, b] = bits[i, b]
-        if rows.shape[1] >= NUM_REMEMBERED:
-            write_memory(memories[i], rows[i])
+        write_further_bits(memories[i], sc, rows[i])
 
 
 @kernel(cached=True)

@@ -4,7 +4,7 @@ Both compute, as means over a minibatch,
 
     policy   -min(ratio * advantage, clip(ratio, 1 - clip, 1 + clip) * advantage)
     value    (value - return)**2 / 2, or the larger of that and the same with the value kept near the collected one
-    entropy  of the policy, summed over heads
+    entropy  of the policy
 
 and minimise policy + value_coef * value - entropy_coef * entropy.
 """
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from garrison.jit import kernel
-from garrison.learn.nn.arithmetic import MASKED, exp
+from garrison.learn.nn.arithmetic import exp
 from garrison.learn.nn.sampling import add_bias, forbid
-from garrison.learn.rollout import Batch
+from garrison.learn.rollout import TrainingBatch
+from garrison.learn.spaces.actions import ActionDistribution
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -53,30 +54,24 @@ def normalisation(advantages: Floats) -> tuple[float, float]:
 
 
 def ppo_loss(
-    logits: Tensor, values: Tensor, batch: Batch, rows: Rows, heads: tuple[int, ...], terms: Terms
+    actions: ActionDistribution, outputs: Tensor, values: Tensor, batch: TrainingBatch, rows: Rows, terms: Terms
 ) -> tuple[Tensor, Means]:
     """Return the loss of the samples `rows`, and its parts.
 
     Args:
-        logits: (len(rows), outputs).
+        actions: what the outputs mean.
+        outputs: (len(rows), actions.outputs).
         values: (len(rows),).
         batch: what was collected.
         rows: which samples these are.
-        heads: how many outputs each head has.
         terms: the weights and limits.
     """
 
     def of(array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array[rows]).to(logits.device)
+        return torch.from_numpy(array[rows]).to(outputs.device)
 
-    if len(batch.masks):
-        logits = torch.where(of(batch.masks), logits, torch.tensor(float(MASKED), device=logits.device))
-    indices = of(batch.indices).long()
-    log_probs, entropies = torch.zeros_like(values), torch.zeros_like(values)
-    for head, choice in zip(torch.split(logits, list(heads), dim=1), indices.T, strict=True):
-        head_log_probs = torch.log_softmax(head, dim=1)
-        log_probs = log_probs + head_log_probs.gather(1, choice.unsqueeze(1)).squeeze(1)
-        entropies = entropies - (head_log_probs.exp() * head_log_probs).sum(1)
+    masks = of(batch.masks) if len(batch.masks) else None
+    log_probs, entropies = actions.evaluate(outputs, of(batch.choices), masks)
 
     log_ratios = log_probs - of(batch.log_probs)
     ratios = log_ratios.exp()
@@ -100,44 +95,64 @@ def ppo_loss(
     return loss, Means(*(float(x) for x in torch.stack((policy, value, entropy, approx_kl, clip_fraction)).detach()))
 
 
-@kernel(cached=True, fastmath=True)
+class Samples(NamedTuple):
+    """What the loss reads of each sample of a batch."""
+
+    choices: NDArray[np.int32]
+    masks: NDArray[np.bool_]
+    log_probs: Floats
+    values: Floats
+    advantages: Floats
+    returns: Floats
+
+
+class HeadOutputs(NamedTuple):
+    """What the heads computed for some samples, without the biases, and the biases."""
+
+    logits: Floats
+    bias: Floats
+    values: Floats
+    value_bias: Floats
+
+
+class LossScratch(NamedTuple):
+    """What one thread writes to while it computes the loss's gradient."""
+
+    weights: Floats
+    """(outputs,): unnormalised probabilities."""
+    heads: Floats
+    """(heads, 3): of each head one over the sum of its weights, its entropy, the logarithm of the sum."""
+    bias_gradient: Floats
+    """(outputs,): added to."""
+    value_bias_gradient: Floats
+    """(1,): added to."""
+    sums: NDArray[np.float64]
+    """In the order of `Means`: added to."""
+
+
+@kernel(fastmath=True)
 def ppo_gradient(
-    logits: Floats,
-    bias: Floats,
-    values: Floats,
-    value_bias: Floats,
+    outputs: HeadOutputs,
     rows: Rows,
-    indices: NDArray[np.int32],
-    masks: NDArray[np.bool_],
-    old_log_probs: Floats,
-    old_values: Floats,
-    advantages: Floats,
-    returns: Floats,
+    samples: Samples,
     offsets: NDArray[np.int64],
-    clip: np.float32,
-    value_clip: np.float32,
-    value_coef: np.float32,
-    entropy_coef: np.float32,
-    advantage_mean: np.float32,
-    advantage_scale: np.float32,
+    terms: Terms,
     share: np.float32,
-    weights: Floats,
-    heads: Floats,
-    bias_gradient: Floats,
-    value_bias_gradient: Floats,
-    sums: NDArray[np.float64],
+    scratch: LossScratch,
 ) -> None:
-    """Replace logits and values (both without bias) by the loss's gradient with respect to them.
+    """Replace logits and values by the loss's gradient with respect to them; categorical actions only.
 
-    Adds to `bias_gradient`, `value_bias_gradient` and `sums` (policy, value, entropy, approx_kl, clip_fraction).
-    `share` is one over the size of the whole minibatch; `weights` (outputs,) and `heads` (heads, 3) are scratch.
-
-    A row is passed over three times, in the first-level cache: bias and maximum; exponentials and their sums; gradient.
+    `share` is one over the size of the whole minibatch. A row is passed over three times, in the first-level cache:
+    bias and maximum; exponentials and their sums; gradient.
     """
+    logits, values = outputs.logits, outputs.values
+    bias, value_bias = outputs.bias, outputs.value_bias
+    weights, heads, sums = scratch.weights, scratch.heads, scratch.sums
+    clip, value_clip = terms.clip, terms.value_clip
     one = np.float32(1.0)
     for k in range(rows.shape[0]):
         row, i = logits[k], rows[k]
-        forbid(row, masks, i)
+        forbid(row, samples.masks, i)
         log_prob = np.float32(0.0)
         entropy = np.float32(0.0)
         for h in range(offsets.shape[0] - 1):
@@ -153,15 +168,15 @@ def ppo_gradient(
                 total += weight[j]
                 dot += weight[j] * logit
             log_total = np.float32(np.log(total))
-            log_prob += head[indices[i, h]] - log_total
+            log_prob += head[samples.choices[i, h]] - log_total
             heads[h, 0] = one / total
             heads[h, 1] = log_total - dot / total
             heads[h, 2] = log_total
             entropy += heads[h, 1]
 
-        log_ratio = log_prob - old_log_probs[i]
+        log_ratio = log_prob - samples.log_probs[i]
         ratio = np.float32(np.exp(log_ratio))
-        advantage = (advantages[i] - advantage_mean) * advantage_scale
+        advantage = (samples.advantages[i] - terms.advantage_mean) * terms.advantage_scale
         clipped = min(max(ratio, one - clip), one + clip)
         gain, clipped_gain = ratio * advantage, clipped * advantage
         pull = share * gain if gain <= clipped_gain else np.float32(0.0)
@@ -171,29 +186,29 @@ def ppo_gradient(
         sums[4] += 1.0 if abs(ratio - one) > clip else 0.0
 
         # The gradient for a logit: p * (pull + spread * (log p + entropy)), less the pull for the chosen one.
-        spread = share * entropy_coef
+        spread = share * terms.entropy_coef
         for h in range(offsets.shape[0] - 1):
             head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
-            bias_slope = bias_gradient[offsets[h] : offsets[h + 1]]
+            bias_slope = scratch.bias_gradient[offsets[h] : offsets[h + 1]]
             factor = heads[h, 0] * spread
             constant = heads[h, 0] * (pull + spread * (heads[h, 1] - heads[h, 2]))
             for j in range(head.shape[0]):
                 slope = weight[j] * (constant + factor * head[j])
                 head[j] = slope
                 bias_slope[j] += slope
-            head[indices[i, h]] -= pull
-            bias_slope[indices[i, h]] -= pull
+            head[samples.choices[i, h]] -= pull
+            bias_slope[samples.choices[i, h]] -= pull
 
         value = values[k, 0] + value_bias[0]
-        error = value - returns[i]
+        error = value - samples.returns[i]
         value_slope = error
         loss = error * error
         if value_clip > np.float32(0.0):
-            move = value - old_values[i]
-            near = old_values[i] + min(max(move, -value_clip), value_clip) - returns[i]
+            move = value - samples.values[i]
+            near = samples.values[i] + min(max(move, -value_clip), value_clip) - samples.returns[i]
             if near * near > loss:
                 loss = near * near
                 value_slope = near if abs(move) <= value_clip else np.float32(0.0)
         sums[1] += 0.5 * loss
-        values[k, 0] = share * value_coef * value_slope
-        value_bias_gradient[0] += values[k, 0]
+        values[k, 0] = share * terms.value_coef * value_slope
+        scratch.value_bias_gradient[0] += values[k, 0]

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from garrison.cage2 import VectorEnv, load_scenario
-from garrison.cage2.action_sets import ACTION_SETS
+from garrison.cage2.action_sets import ACTION_IDS
+from garrison.cage2.defender_memory import DECOY_SLOTS, GROUPS, NUM_REMEMBERED, forget, remember, write_memory
 from garrison.cage2.layout import MEMORY
-from garrison.cage2.memory import DECOY_SLOTS, GROUPS, NUM_REMEMBERED, forget, remember, write_memory
 from garrison.cage2.names import ACTIONS, HOSTS, Red
 from garrison.jit import records
 
@@ -32,12 +32,12 @@ def test_the_slots_are_what_a_pristine_host_accepts() -> None:
 
 
 def test_compact_actions_leave_out_only_what_cannot_pay() -> None:
-    names = {ACTIONS[a].name for a in ACTION_SETS["compact"]}
+    names = {ACTIONS[a].name for a in ACTION_IDS["compact"]}
     assert "Sleep" in names
     assert "Restore Op_Server0" in names
     assert "DecoyFemitter Enterprise1" in names
     assert not any("Defender" in name or "User0" in name or name == "Monitor" for name in names)
-    assert len(names) == len(ACTION_SETS["compact"]) == 67
+    assert len(names) == len(ACTION_IDS["compact"]) == 67
 
 
 def test_a_compact_action_is_the_action_it_stands_for() -> None:
@@ -45,7 +45,7 @@ def test_a_compact_action_is_the_action_it_stands_for() -> None:
     full = VectorEnv(1)
     assert compact.single_action_space.n == 67
     assert compact.action_masks().shape == (1, 67)
-    for i, a in enumerate(ACTION_SETS["compact"]):
+    for i, a in enumerate(ACTION_IDS["compact"]):
         compact.reset(seed=3)
         full.reset(seed=3)
         compact.step([i])

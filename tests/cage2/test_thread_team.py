@@ -6,34 +6,35 @@ from functools import partial
 
 import pytest
 
-from garrison.cage2.lanes import Lanes
+from garrison.cage2.thread_team import ThreadTeam
 
 
 def test_every_call_is_made_once() -> None:
-    lanes = Lanes(2)
+    team = ThreadTeam(2)
     made: list[int] = []
     for _ in range(20):
         made.clear()
-        assert lanes.run([partial(lambda k: made.append(k) or k, k) for k in range(50)]) == sum(range(50))
+        assert team.run([partial(lambda k: made.append(k) or k, k) for k in range(50)]) == sum(range(50))
         assert sorted(made) == list(range(50))
-    lanes.close()
-    lanes.close()
+    team.close()
+    team.close()
 
 
 def test_an_exception_reaches_the_caller_after_all_are_through() -> None:
-    lanes = Lanes(2)
+    team = ThreadTeam(2)
     with pytest.raises(ZeroDivisionError):
-        lanes.run([lambda: 1, lambda: 1 // 0, lambda: 1])
-    assert lanes.run([lambda: 1, lambda: 2]) == 3
-    lanes.close()
+        team.run([lambda: 1, lambda: 1 // 0, lambda: 1])
+    assert team.run([lambda: 1, lambda: 2]) == 3
+    team.close()
 
 
-def test_forgotten_lanes_end() -> None:
+def test_the_threads_of_a_forgotten_team_end() -> None:
     before = set(threading.enumerate())
-    lanes = Lanes(3)
+    team = ThreadTeam(3)
+    team.run([lambda: 1])
     threads = [thread for thread in threading.enumerate() if thread not in before]
     assert len(threads) == 3
-    del lanes
+    del team
     gc.collect()
     for thread in threads:
         thread.join(5)

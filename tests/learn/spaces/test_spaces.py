@@ -7,7 +7,7 @@ import pytest
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn.spaces import Actions, Observations
+from garrison.learn.spaces.registry import action_distribution, observation_form
 
 SPACES = [
     (spaces.Box(0, 1, (52,), np.int8), np.uint8, 7),
@@ -21,7 +21,7 @@ SPACES = [
 
 @pytest.mark.parametrize(("space", "dtype", "width"), SPACES)
 def test_inputs_equal_what_was_stored(space: spaces.Space[Any], dtype: type, width: int) -> None:
-    observations = Observations(space)
+    observations = observation_form(space)
     space.seed(0)
     shown = np.stack([space.sample() for _ in range(50)])
     stored = np.empty((50, *observations.shape), observations.dtype)
@@ -35,7 +35,7 @@ def test_inputs_equal_what_was_stored(space: spaces.Space[Any], dtype: type, wid
 
 
 def test_a_discrete_observation_becomes_one_hot() -> None:
-    observations = Observations(spaces.Discrete(4, start=2))
+    observations = observation_form(spaces.Discrete(4, start=2))
     stored = np.empty((2, 1), observations.dtype)
     observations.store(np.array([2, 5]), stored)
     inputs = np.empty((2, 4), np.float32)
@@ -45,16 +45,16 @@ def test_a_discrete_observation_becomes_one_hot() -> None:
 
 def test_actions_lie_in_their_space() -> None:
     grid = spaces.MultiDiscrete(np.array([[2, 3], [4, 5]]), start=np.array([[1, 0], [0, 7]]))
-    actions = Actions(grid)
+    actions = action_distribution(grid)
     assert actions.sizes == (2, 3, 4, 5)
-    assert actions.of_indices(np.array([[1, 2, 3, 4]])).tolist() == [[[2, 2], [3, 11]]]
-    assert grid.contains(actions.of_indices(np.array([[1, 2, 3, 4]]))[0])
-    single = Actions(spaces.Discrete(3, start=-1))
-    assert single.of_indices(np.array([[0], [2]], np.int32)).tolist() == [-1, 1]
+    assert actions.to_env(np.array([[1, 2, 3, 4]])).tolist() == [[[2, 2], [3, 11]]]
+    assert grid.contains(actions.to_env(np.array([[1, 2, 3, 4]]))[0])
+    single = action_distribution(spaces.Discrete(3, start=-1))
+    assert single.to_env(np.array([[0], [2]], np.int32)).tolist() == [-1, 1]
 
 
 def test_other_spaces_are_refused_by_name() -> None:
     with pytest.raises(UserError, match="observations must be Box"):
-        Observations(spaces.Dict({"a": spaces.Discrete(2)}))
+        observation_form(spaces.Dict({"a": spaces.Discrete(2)}))
     with pytest.raises(UserError, match="actions must be Discrete"):
-        Actions(spaces.Box(-1, 1, (2,)))
+        action_distribution(spaces.Box(-1, 1, (2,)))

@@ -1,9 +1,11 @@
-"""What a defender can remember: a summary of its own observations and actions, as more bits of observation.
+"""What a defender can remember: a summary of its own observations and actions, as further bits of observation.
 
 Everything here follows from the 52 bits that Blue was shown and from the actions that it took; nothing is read from the
 true state. The kernels work on any record with the fields of `MEMORY`: the engine's own state while training, or an
 agent's memory where the agent is given the 52 bits only, as in the challenge.
 """
+
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +15,25 @@ from garrison.cage2.layout import Record
 from garrison.cage2.names import (
     DECOY_BLOCK,
     FIRST_BLOCK,
+    NUM_DECOYS,
     NUM_HOSTS,
     RESTORE_BLOCK,
     Host,
     Suspect,
 )
 from garrison.cage2.observe import BITS_PER_HOST, NUM_BITS
-from garrison.jit import kernel
+from garrison.cage2.scenario import load_scenario
+from garrison.jit import kernel, plain
 
-# The decoys that a pristine host accepts (SPEC §2.4), as (host, decoy).
-DECOY_SLOTS = (
-    *((h, d) for h in (Host.DEFENDER, Host.ENTERPRISE0) for d in (0, 2, 6, 7)),
-    (Host.ENTERPRISE1, 1),
-    (Host.ENTERPRISE2, 1),
-    *((h, d) for h in (Host.OP_HOST0, Host.OP_HOST1, Host.OP_HOST2, Host.OP_SERVER0) for d in (0, 2, 6, 7)),
-    *((h, d) for h in (Host.USER0, Host.USER1) for d in (0, 3, 5, 6)),
-    *((Host.USER2, d) for d in (0, 1, 4, 6)),
-    (Host.USER3, 4),
-    (Host.USER3, 7),
-    (Host.USER4, 7),
-)
+
+def _decoy_slots() -> tuple[tuple[int, int], ...]:
+    """Return the decoys that a pristine host accepts (rules §2.4), as (host, decoy)."""
+    sc = load_scenario().view(np.recarray)[0]
+    every = product(range(NUM_HOSTS), range(NUM_DECOYS))
+    return tuple((h, d) for h, d in every if plain(fits)(sc, int(sc.image_ports[h]), h, d))
+
+
+DECOY_SLOTS = _decoy_slots()
 _SLOT_HOSTS = np.array([host for host, _ in DECOY_SLOTS])
 _SLOT_DECOYS = np.array([decoy for _, decoy in DECOY_SLOTS])
 _CLOCK = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90])  # steps taken, at least
@@ -102,7 +103,7 @@ def remember(memory: Record, sc: Record, action: int, bits: NDArray[np.int8]) ->
 
 @kernel
 def _remember_action(memory: Record, sc: Record, action: int) -> None:
-    """Keep the book of decoys: whether one is accepted follows from the image and the decoys placed so far."""
+    """Keep track of decoys: whether one is accepted follows from the image and the decoys placed so far."""
     if action < FIRST_BLOCK:
         return
     block = (action - FIRST_BLOCK) // NUM_HOSTS
