@@ -15,6 +15,8 @@ Series = NDArray[np.float64]
 
 REWARD = "rollout/ep_reward_mean"
 SPEED = "time/fps"
+LEARNING = "train/"
+"""What the names of the metrics of learning begin with: losses, entropy and so on."""
 MAGNITUDES = 8.0  # times the best cost that the worst must exceed for a logarithmic axis
 
 
@@ -42,6 +44,10 @@ class RunHistory:
         keys = ("step", "time/elapsed_time", name)
         steps, seconds, values = (np.array([row[key] for row in rows], np.float64) for key in keys)
         return steps, seconds / 60.0, values
+
+    def metrics(self, prefix: str) -> list[str]:
+        """Return the names of the metrics that begin with `prefix`, in the order in which the run wrote them."""
+        return list(dict.fromkeys(name for row in self.rows for name in row if name.startswith(prefix)))
 
     @property
     def stages(self) -> dict[str, float]:
@@ -78,6 +84,15 @@ class RunHistory:
         """The official total and its confidence, if it was evaluated."""
         evaluation = self.summary.get("evaluation")
         return (evaluation["total"], evaluation["ci95"]) if evaluation else None
+
+
+def metric_title(name: str) -> str:
+    """Return a metric's name as a chart's title.
+
+    >>> metric_title("train/value_loss")
+    'value loss'
+    """
+    return name.rpartition("/")[2].replace("_", " ")
 
 
 def spans_magnitudes(values: Series) -> bool:
