@@ -142,6 +142,12 @@ def test_numbers_in_a_heat_map_can_be_read(form: int, opacity: float) -> None:
     assert (bright + 0.05) / (dark + 0.05) >= 4.5  # WCAG AA
 
 
+def test_what_rounding_made_of_a_constant_has_an_axis() -> None:
+    axis = scale([0.1, 0.1 + 1e-17, 0.10000000000000002])
+    assert axis.low < 0.1 < axis.high
+    assert len(set(axis.labels())) == len(axis.ticks) > 1
+
+
 def test_costs_rise_towards_zero_and_stay_apart() -> None:
     axis = cost_scale([-700.0, -40.0, -15.0, None])
     places = [axis.place(value) for value in (-700.0, -40.0, -15.0)]
