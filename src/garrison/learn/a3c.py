@@ -17,9 +17,9 @@ from garrison.learn import stages
 from garrison.learn.actors.actor import Actor, Recipe, actor_seed, policy_of
 from garrison.learn.actors.supervisor import Supervisor
 from garrison.learn.actors.transport import Layout
-from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite
+from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import A3CConfig
-from garrison.learn.envs import EnvFactory
+from garrison.learn.envs import Envs, check_factory
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
@@ -78,23 +78,27 @@ class _Task:
 
 def train(
     config: A3CConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
 ) -> Result:
     """Train a policy until `config.steps` steps are taken or `run` says stop.
 
-    Each actor makes `num_envs` environments with `make_envs`, in its own process; that must be picklable.
+    Each actor makes `num_envs` environments with the function `envs`, in its own process; that must be picklable. It
+    starts from `resume`, the state of an earlier part, else from `weights`, else from weights drawn with the seed.
 
     No two runs are the same: the actors race. A resumed run has the weights and Adam's moments, and new episodes.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "a3c")
     began = perf_counter()
     run = RunLog() if run is None else run
     actors = cores() if config.actors < 0 else config.actors
-    envs = make_envs(1)  # only to learn the spaces
-    policy = policy_of(envs, config.policy, config.seed)
-    envs.close()
+    one = make_envs(1)  # only to learn the spaces
+    policy = policy_of(one, config.policy, config.seed)
+    one.close()
+    start_from(weights, policy)
     length = Carver(None)
     Shared(length.take, len(policy.flat), actors)
     memory = Memory()

@@ -18,9 +18,9 @@ from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
 from garrison.learn.actors.local import Local
 from garrison.learn.actors.transport import Layout, Transport
-from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite
+from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import ImpalaConfig
-from garrison.learn.envs import EnvFactory
+from garrison.learn.envs import EnvFactory, Envs, check_factory
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
@@ -43,10 +43,11 @@ Connect = Callable[[Plan], Transport]
 
 def train(
     config: ImpalaConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
     connect: Connect = Local,
 ) -> Result:
     """Train a policy until `config.steps` steps are learned from or `run` says stop.
@@ -57,18 +58,21 @@ def train(
 
     Args:
         config: what to do.
-        make_envs: makes the environments of an actor, in the actor's process; must be picklable.
+        envs: a function that makes the environments of an actor, in the actor's process; must be picklable.
         num_envs: how many environments each actor steps at once.
         run: follows the run.
         resume: the state of an earlier result or checkpoint.
+        weights: where to start from without `resume`: the weights of another policy of this shape.
         connect: starts the actors: `Local` as processes of this machine. Not used with `actors=0`.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "impala")
     began = perf_counter()
     run = RunLog() if run is None else run
     threads_before = torch.get_num_threads()
     watch = Stopwatch(stages.ASYNCHRONOUS)
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
+        start_from(weights, policy)
         here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
         threads = config.threads or max(1, cores() - here)
         learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
