@@ -207,7 +207,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "is not a run's folder" in capsys.readouterr().err
     assert cli.main(["compare", str(tmp_path / "none")]) == 2
-    assert "does not exist" in capsys.readouterr().err
+    assert "there is no run in" in capsys.readouterr().err
     assert cli.main(["plot", str(write_run(tmp_path / "run")), "--smooth", "0"]) == 2
     assert "--smooth must be at least 1" in capsys.readouterr().err
     (tmp_path / "config.yaml").write_text("")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from garrison.learn.metrics import meaning
 from garrison.report.comparison import Facts, differences, rendered
 from garrison.report.history import LEARNING, REWARD, SPEED, RunHistory, metric_title, smooth, spans_magnitudes
 from garrison.report.page import Chart, Page, Series, lines
@@ -26,7 +27,8 @@ def comparison_page(runs: list[RunHistory], table: list[Facts], window: int, com
     page.chart(stage_chart([run.name for run in runs], [run.stages for run in runs]), "Where the time went")
     page.section("Learning")
     for metric in dict.fromkeys(name for run in runs for name in run.metrics(LEARNING)):
-        page.chart(_curves(runs, metric, window, by_time=True), metric_title(metric).capitalize())
+        chart = _curves(runs, metric, window, by_time=True)
+        page.chart(chart, metric_title(metric).capitalize(), meaning(metric) or "")
     return page
 
 
