@@ -54,7 +54,7 @@ def _tables(rows: dict[str, Measured], inference: float | None, width: int) -> l
 
 
 def table(rows: dict[str, Measured], inference: float | None) -> str:
-    """Return the parts of a step, one backend a column: microseconds and shares of the whole."""
+    """Return the parts of a step, one backend per column: microseconds and shares of the whole."""
     names = list(rows)
     lines = [["µs per step of the batch", *names]]
     workers = [str(row["workers"]) if name not in ("serial", "native") else "-" for name, row in rows.items()]
