@@ -39,10 +39,11 @@ def sample(rate: float) -> Sample:
     return Sample(int(rate), 1.0, 1.0, 0.0, 1.0, 1.0, 1, {})
 
 
+@pytest.mark.alone
 def test_rates_memory_and_facts_come_from_fresh_processes(tmp_path: Path) -> None:
     slow, fast = (Configuration(f"{ms} ms", f"{HERE}:nap", {"milliseconds": ms}) for ms in (8, 2))
     report = measure([slow, fast], repeats=2, seconds=0.1, warm_up=0.0)
-    assert report["2 ms"].rate == pytest.approx(5000, rel=0.4)
+    assert 1000 < report["2 ms"].rate <= 5000  # ten for every nap, and a nap is never too short
     assert report["2 ms"].rate > 2 * report["8 ms"].rate
     assert report["2 ms"].median("answer") == 42
     assert report["2 ms"].median("peak_mb") > 5

@@ -12,9 +12,9 @@ from garrison.learn import a3c
 from garrison.learn.config import A3CConfig, PolicyConfig
 from garrison.learn.nn.policy import Policy
 from garrison.learn.run import Diverged
-from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import gone
-from tests.learn.test_impala import Poisoned, Talking
+from tests.helpers.bits_env import BitsEnv, Poisoned
+from tests.helpers.processes import gone
+from tests.helpers.run_logs import Talking
 
 SMALL: dict[str, Any] = {
     "rollout": 5,

@@ -21,29 +21,13 @@ from garrison.learn.rollout import Batch
 from garrison.learn.run import Diverged
 from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
-from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import descendants, gone
-from tests.learn.nn.test_compiled import random_batch, random_policy
-from tests.learn.test_ppo import Log, same
+from tests.helpers.bits_env import BitsEnv, Poisoned
+from tests.helpers.processes import gone
+from tests.helpers.random_policies import random_batch, random_policy
+from tests.helpers.run_logs import Log, Talking, same
 
 SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
 BITS = partial(BitsEnv, length=10)
-
-
-class Talking(Log):
-    """Also keeps what is said."""
-
-    def __init__(self, updates: int = 10**9) -> None:
-        super().__init__(updates)
-        self.said: list[str] = []
-        self.family: set[int] = set()
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        super().log(step, metrics)
-        self.family |= descendants()
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
 
 
 def filled(policy: PolicyConfig, compute: str, masked: bool = False) -> tuple[Any, Any, Any]:
@@ -212,13 +196,6 @@ def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
 def test_actors_have_seeds_of_their_own() -> None:
     ranges = [range(actor_seed(7, place, 20), actor_seed(7, place, 20) + 20) for place in range(50)]
     assert len({seed for seeds in ranges for seed in seeds}) == 1000
-
-
-class Poisoned(BitsEnv):
-    def step(self, actions: Any) -> Any:
-        shown, rewards, *rest = super().step(actions)
-        rewards[3] = np.nan
-        return shown, rewards, *rest
 
 
 def test_what_is_not_finite_ends_the_run_with_the_last_good_state() -> None:

@@ -19,42 +19,9 @@ from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Rollout
 from garrison.learn.stopwatch import STAGES, Stopwatch
 from tests.helpers.bits_env import BitsEnv
+from tests.helpers.run_logs import Log, same
 
 SMALL = {"rollout": 25, "minibatches": 4, "policy": PolicyConfig(hidden=(16,))}
-
-
-class Log:
-    """Keeps everything; stops after `updates` updates."""
-
-    def __init__(self, updates: int = 10**9) -> None:
-        self.updates = updates
-        self.metrics: list[dict[str, float]] = []
-        self.steps: list[int] = []
-        self.states: list[dict[str, Any]] = []
-
-    @property
-    def stop(self) -> bool:
-        return len(self.metrics) >= self.updates
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        self.steps.append(step)
-        self.metrics.append(metrics)
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        self.states.append(state)
-
-
-def same(a: Any, b: Any) -> bool:
-    if isinstance(a, torch.Tensor):
-        return torch.equal(a, b)
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, list):
-        return len(a) == len(b) and all(map(same, a, b))
-    return bool(a == b)
 
 
 CONFIGS = {

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from garrison.profile.findings import cpu_share, crowded, findings
 from garrison.profile.target import parse_arguments, resolve
 from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_section
 from garrison.vector.timing.parts import BINS, Distribution, bin_of
+from tests.helpers.measured_rows import measured, row
 
 
 def steps_of(*seconds: float) -> Distribution:
@@ -21,37 +21,6 @@ def steps_of(*seconds: float) -> Distribution:
     for each in seconds:
         counts[bin_of(int(1e9 * each))] += 1
     return Distribution(counts)
-
-
-def row(backend: str, step: float, workers: int = 2, cpu: float = 1.0, **more: Any) -> dict[str, Any]:
-    """What a backend would measure: 16 environments that take `step` each, for a second."""
-    envs, extra = 16, {"ipc": 0.0, "wait": 0.0, **more.pop("parts", {})}
-    compute = step * envs / workers
-    parts = {"compute": compute, "reset": 0.0, "extras": 0.0, "copy": 1e-6, **extra}
-    whole = sum(parts.values())
-    busy = {"threads": 1, "busy_threads": 1, "queue_seconds": 0.0, "forced_switches": 0}
-    processes = workers if backend in ("pipes", "shared", "async") else 0
-    return {
-        "backend": backend,
-        "envs": envs,
-        "workers": workers,
-        "batch_size": envs // 2 if backend == "async" else None,
-        "transitions": envs / whole,
-        "seconds": 1.0,
-        "steps_per_second": envs / whole,
-        "step_seconds": whole,
-        "parts": parts,
-        "steps": {str(bin_of(int(1e9 * step))): 100},
-        "caller": {**busy, "cpu_seconds": 0.01 if processes else cpu},
-        "worker_processes": [{**busy, "cpu_seconds": cpu * compute / whole} for _ in range(processes)],
-        "findings": [],
-        **more,
-    }
-
-
-def measured(step: float, cpu: float = 1.0) -> dict[str, Any]:
-    rows = [row("serial", step, 1, cpu), row("shared", step, 2, cpu, parts={"ipc": 80e-6})]
-    return {each["backend"]: each for each in rows}
 
 
 def test_the_slowest_section_is_the_expected_maximum() -> None:
@@ -143,6 +112,7 @@ def test_cores_taken_by_others_are_named() -> None:
     assert cpu_share(rows["shared"]) == pytest.approx(1.0, rel=0.01)
 
 
+@pytest.mark.alone
 def test_usage_counts_busy_threads_of_a_process() -> None:
     import os
 

@@ -16,6 +16,7 @@ from garrison.profile.inference import infer
 from garrison.profile.report import table, to_text
 from garrison.vector.api import BACKENDS
 from garrison.vector.timing.parts import PARTS
+from tests.helpers.measured_rows import measured
 
 HERE = Path(__file__).parents[2]
 
@@ -25,6 +26,7 @@ def _beside_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)  # as in a project, where python -m finds its modules
 
 
+@pytest.mark.alone
 def test_the_command_tells_where_the_time_goes_and_checks_its_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +78,7 @@ def test_a_missing_torch_is_said_and_nothing_else_is_lost(monkeypatch: pytest.Mo
     assert found == {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
 
 
+@pytest.mark.alone
 def test_overhead_is_measured_beside_its_own_noise(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["profile", "CartPole-v1", "--overhead", "--backend", "serial", "--seconds", "0.2", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["backends"]["serial"]
@@ -104,6 +107,7 @@ def test_nonsense_is_refused_in_one_line(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.alone
 def test_threads_that_an_environment_starts_in_its_workers_are_found() -> None:
     request = {
         "env": "tests.helpers.known_costs:Threaded",
@@ -130,8 +134,6 @@ def test_what_would_take_too_long_is_left_out_unless_asked_for() -> None:
 
 def advice_run(rates: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     """Let serial do 100 steps/s, shared 190; then check the advice with these rates."""
-    from test_advice import measured
-
     rows = measured(1e-3)
     monkeypatch.setattr(command, "cores", lambda: 2)
     monkeypatch.setattr(command, "ask", lambda request, seconds: {"steps_per_second": rates[request["backend"]]})
@@ -152,8 +154,6 @@ def test_advice_that_disappoints_is_replaced_by_what_does_better(monkeypatch: py
 
 
 def test_the_report_reads_the_same_in_a_narrow_case() -> None:
-    from test_advice import measured
-
     rows = measured(1e-3)
     rows["shared"]["findings"] = ["oversubscribed: too many."]
     for row in rows.values():

@@ -14,7 +14,7 @@ import yaml
 from garrison import cli
 from garrison.errors import UserError
 from garrison.runs.experiment import Experiment
-from tests.helpers.family import descendants, gone
+from tests.helpers.processes import descendants, gone
 
 QUICK = "--envs 4 --rollout 16 --compute autograd --no-tensorboard"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tyro
 
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import Cell, Evaluation, evaluate
+from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
 from garrison.errors import UserError
 from garrison.learn.nn.description import describe_policy
 from garrison.runs.experiment import Experiment, load_experiment
@@ -203,7 +203,7 @@ def official(
     from garrison.agents.counting import CountingAgent
     from garrison.agents.network import NetworkAgent
 
-    cells: list[Cell] = []
+    cells: list[CellScore] = []
     mix: dict[str, dict[str, float]] = {}
     seconds = 0.0
     for red in leaderboard.REDS:

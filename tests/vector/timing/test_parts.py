@@ -164,6 +164,7 @@ def played(envs: Any, rounds: int, steps: int) -> tuple[Any, dict[str, float]]:
     return total, dict(zip(PARTS, shares, strict=True))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_steps_resets_and_extras_are_told_apart(backend: str, mode: str) -> None:
@@ -180,6 +181,7 @@ def test_steps_resets_and_extras_are_told_apart(backend: str, mode: str) -> None
     assert found["extras"] == pytest.approx(24 / whole, abs=ERROR)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("backend", ["threads", *PROCESSES])
 def test_waiting_for_the_slowest_worker_is_told(backend: str) -> None:
     envs = garrison.vector.make(uneven(2, 1, slow=0.020, quick=0.002), backend=backend, workers=2, timing=True)
@@ -188,6 +190,7 @@ def test_waiting_for_the_slowest_worker_is_told(backend: str) -> None:
     assert found["wait"] == pytest.approx(9 / 20, abs=ERROR)
 
 
+@pytest.mark.alone
 def test_ready_first_does_not_wait_for_the_slowest() -> None:
     envs: Any = garrison.vector.make(
         uneven(2, 2, slow=0.010, quick=0.002), backend="async", workers=2, batch_size=1, timing=True
@@ -221,6 +224,7 @@ class Sender(Sleeper):
         return *super().step(action)[:4], {"luggage": SlowLuggage()}
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("backend", PROCESSES)
 def test_pickling_between_processes_is_ipc(backend: str) -> None:
     maker = partial(Sender, step=0.008)
@@ -229,6 +233,7 @@ def test_pickling_between_processes_is_ipc(backend: str) -> None:
     assert found["compute"] == pytest.approx(0.5, abs=ERROR)
 
 
+@pytest.mark.alone
 def test_native_is_one_call() -> None:
     envs: Any = garrison.vector.make("garrison/CAGE2-v0", 8, "native", timing=True, extras={"access": 2})
     spent, _ = played(envs, rounds=5, steps=4)
@@ -274,6 +279,7 @@ def test_off_means_the_plain_classes_and_no_cells() -> None:
     assert size(plans[1]) - size(plans[0]) == 2 * 8 * (CELLS + BINS)
 
 
+@pytest.mark.alone
 def test_workers_only_leaves_the_callers_own_steps_alone() -> None:
     for backend, is_timed in (("serial", False), ("threads", False), ("shared", True), ("auto", False)):
         envs: Any = garrison.vector.make(Sleeper, 2, backend, workers=2, timing="workers")
