@@ -11,7 +11,7 @@ import pytest
 
 from garrison import bench, cli, system
 from garrison.bench import suite
-from tests.helpers.processes import gone
+from tests.helpers.processes import HANG, gone
 
 ROOT = Path(__file__).parents[2]
 # Two benches: one is done at once, the other measures something that never ends.
@@ -57,7 +57,7 @@ def test_an_interrupt_leaves_what_is_finished_and_no_process(tmp_path: Path, num
     while len(below := system.process_tree(process.pid)) < 2:
         time.sleep(0.02)
     process.send_signal(number)
-    assert process.wait(20) == code
+    assert process.wait(HANG) == code
     process.stdout.close()
     assert gone(below[1:])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["done.json", "index.html"]

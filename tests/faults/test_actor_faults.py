@@ -18,7 +18,7 @@ from garrison.learn.run import Result
 from garrison.vector import EnvFailed
 from tests.helpers.bits_env import BitsEnv
 from tests.helpers.faulty_actors import TRAINERS, FaultyOnce, train_impala
-from tests.helpers.processes import gone, nothing_hangs_or_stays
+from tests.helpers.processes import HANG, gone, nothing_hangs_or_stays
 from tests.helpers.run_logs import Talking
 
 
@@ -156,7 +156,7 @@ def test_the_end_of_the_learner_is_the_end_of_all(trainer: str, how: signal.Sign
         os.killpg(learner.pid, how)  # as Ctrl-C does: to everybody
     else:
         learner.kill()
-    _, errors = learner.communicate(timeout=30)
+    _, errors = learner.communicate(timeout=HANG)
     assert gone(family)
     if how == signal.SIGINT:
         assert errors.count("KeyboardInterrupt") == 1  # of the learner alone

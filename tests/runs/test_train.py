@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from garrison.runs import folder
 from garrison.runs.experiment import load_experiment
 from garrison.runs.recorder import Recorder
 from garrison.storage import checkpoint
+from tests.helpers.processes import HANG, eventually
 
 TINY = "--envs 16 --rollout 10 --hidden 16 --minibatches 2 --epochs 2 --evaluate-episodes 5 --no-tensorboard --quiet"
 
@@ -339,11 +339,9 @@ def start(out: Path) -> "subprocess.Popen[str]":
     process = subprocess.Popen(
         [sys.executable, "-c", code, *command.split()], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
-    while not ((out / "metrics.jsonl").exists() and (out / "metrics.jsonl").stat().st_size):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    file = out / "metrics.jsonl"
+    assert eventually(lambda: process.poll() is not None or (file.exists() and file.stat().st_size > 0))
+    assert process.poll() is None, process.communicate()
     return process
 
 
@@ -353,7 +351,7 @@ def test_an_interrupt_ends_the_run_cleanly_with_a_checkpoint_that_resumes(
 ) -> None:
     process = start(tmp_path / "run")
     process.send_signal(number)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=HANG)
     assert process.returncode == code
     assert "finishing this update" in error
     assert f"garrison train --resume {tmp_path / 'run'}" in error
