@@ -60,6 +60,11 @@ def records(array: Any) -> Any:
     return array if COMPILED else array.view(np.recarray)
 
 
+def plain(function: F) -> F:
+    """Return the Python function behind a kernel: for calls at import, which must not compile anything."""
+    return getattr(function, "py_func", function)
+
+
 def is_compiled(*kernels: Any) -> bool:
     """Say whether every kernel has machine code in the cache or in memory, without compiling any."""
     return all(k.signatures or any(_cache_files(k)) for k in kernels) if COMPILED else True

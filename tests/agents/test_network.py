@@ -9,7 +9,7 @@ import torch
 from garrison.agents import NetworkAgent
 from garrison.agents.forward import PlainNetwork, TorchNetwork
 from garrison.cage2 import VectorEnv
-from garrison.cage2.action_sets import ACTION_SETS
+from garrison.cage2.action_sets import ACTION_IDS
 from garrison.challenge.evaluation import evaluate
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
@@ -36,7 +36,7 @@ def test_the_agent_plays_52_bits_as_the_policy_plays_its_own_batch(
     told = VectorEnv(48, observation=observation, actions=actions, **common)
     bare = VectorEnv(48, **common)
     policy = make_policy(told)
-    agent = NetworkAgent(TorchNetwork(policy), rules=rules, actions=actions, masked=masked)
+    agent = NetworkAgent(TorchNetwork(policy), rules=rules, observation=observation, actions=actions, masked=masked)
     agent.begin(48)
     seen, _ = told.reset(seed=5)
     bits, _ = bare.reset(seed=5)
@@ -47,11 +47,11 @@ def test_the_agent_plays_52_bits_as_the_policy_plays_its_own_batch(
         if masked:
             logits[~told.action_masks()] = -np.inf
         chosen = agent.act(bits)
-        assert np.array_equal(ACTION_SETS[actions][logits.argmax(axis=1)], chosen), step
+        assert np.array_equal(ACTION_IDS[actions][logits.argmax(axis=1)], chosen), step
         if step % 3 == 2:  # a random network repeats itself, so now and then all do something else
-            chosen[:] = ACTION_SETS[actions][random.integers(len(ACTION_SETS[actions]), size=48)]
+            chosen[:] = ACTION_IDS[actions][random.integers(len(ACTION_IDS[actions]), size=48)]
         taken |= set(chosen.tolist())
-        seen, *_ = told.step(np.searchsorted(ACTION_SETS[actions], chosen))
+        seen, *_ = told.step(np.searchsorted(ACTION_IDS[actions], chosen))
         bits, _, _, truncations, _ = bare.step(chosen)
         agent.reset(truncations)
     assert len(taken) > 50
@@ -133,3 +133,9 @@ def test_a_wrong_number_of_weights_is_named() -> None:
     for count in (10, 30_000):
         with pytest.raises(UserError, match=f"holds {count} weights"):
             PlainNetwork(description, np.zeros(count, np.float32))
+
+
+def test_a_network_for_another_observation_is_named() -> None:
+    network = TorchNetwork(make_policy(VectorEnv(1, observation="memory")))
+    with pytest.raises(UserError, match="observation 'bits' has 52"):
+        NetworkAgent(network)

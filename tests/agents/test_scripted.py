@@ -39,6 +39,25 @@ def test_alert_remove_fixes_where_a_monitor_shows_an_exploit() -> None:
     assert played == ["Monitor", "Remove Enterprise1", "Monitor", "Monitor", "Monitor", "Monitor"]
 
 
+def test_belief_restore_restores_the_first_host_that_is_believed_compromised() -> None:
+    agent = load_agent("belief-restore")
+    agent.begin(1)
+    believed = exploit_on("User1")
+    believed[0, 4 * HOSTS.index("Enterprise2") + 2] = 1  # unknown
+    believed[0, 4 * HOSTS.index("User1") + 3] = 1  # user
+    played = [NAMES[int(agent.act(seen)[0])] for seen in (QUIET, exploit_on("User1"), believed)]
+    assert played == ["Sleep", "Sleep", "Restore Enterprise2"]
+
+
+def test_shield_restores_op_server0_once_per_episode() -> None:
+    agent = load_agent("shield")
+    agent.begin(1)
+    played = [NAMES[int(agent.act(QUIET)[0])] for _ in range(3)]
+    agent.reset(np.array([True]))
+    played.append(NAMES[int(agent.act(QUIET)[0])])
+    assert played == ["Restore Op_Server0", "Sleep", "Sleep", "Restore Op_Server0"]
+
+
 @pytest.mark.parametrize("name", [name for name in SCRIPTED if name != "random"])  # which has no memory
 def test_a_reset_forgets_only_the_environments_that_begin_anew(name: str) -> None:
     seen = np.concatenate([exploit_on("User1"), exploit_on("User1")])

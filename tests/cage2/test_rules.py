@@ -1,4 +1,4 @@
-"""The rules of SPEC §6 to §10, one behaviour a test."""
+"""The rules of rules §6 to §10, one behaviour per test."""
 
 import pytest
 

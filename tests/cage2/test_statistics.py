@@ -11,7 +11,7 @@ from garrison.cage2.vector_env import VectorEnv
 
 pytestmark = pytest.mark.slow
 
-# Mean and standard error over 2,000 CybORG episodes (SPEC §17), head rules.
+# Mean and standard error over 2,000 CybORG episodes (rules §17), head rules.
 REFERENCE = {
     ("bline", 30): {"sleep": (-217.58, 0.42), "uniform": (-158.79, 1.73), "restore": (-63.82, 0.08)},
     ("bline", 50): {"sleep": (-479.58, 0.42), "uniform": (-345.89, 3.53), "restore": (-125.82, 0.08)},

@@ -54,7 +54,8 @@ def test_make_vec_gives_the_native_batch() -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    assert garrison.cage2.__all__ == ["ACTIONS", "HOSTS", "Env", "Truth", "VectorEnv", "load_scenario", "warm_up"]
+    public = ["ACTIONS", "Env", "HOSTS", "Truth", "VectorEnv", "load_scenario", "warm_up"]
+    assert sorted(garrison.cage2.__all__) == public
     for name in garrison.cage2.__all__:
         assert getattr(garrison.cage2, name) is not None
 
@@ -340,7 +341,7 @@ def test_wrong_seeds_masks_ids_and_states_are_named() -> None:
     with pytest.raises(ResetNeeded, match="first reset must reset all"):
         envs.reset(options={"reset_mask": np.array([True, False])})
     envs.reset(seed=0)
-    for seed, message in [(-1, "seed must lie"), ([1], "one for each of the 2"), (0.5, "whole number")]:
+    for seed, message in [(-1, "seed must lie"), ([1], "one per environment, 2"), (0.5, "whole number")]:
         with pytest.raises(UserError, match=message):
             envs.reset(seed=seed)  # type: ignore[arg-type]
     for mask in (np.array([True]), [True, False], np.array([1, 0])):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from garrison import vector
 from garrison.cage2 import ACTIONS, Env, VectorEnv
-from garrison.cage2.action_sets import ACTION_SETS
-from garrison.cage2.memory import NUM_REMEMBERED
+from garrison.cage2.action_sets import ACTION_IDS
+from garrison.cage2.defender_memory import NUM_REMEMBERED
 from garrison.cage2.workflow import UNITS, Workflow
 from garrison.errors import UserError
 from tests.helpers.duel import ACTION, Duel
@@ -315,7 +315,7 @@ def test_compact_actions_are_judged_as_what_they_stand_for() -> None:
     full = VectorEnv(1, red="bline", workflow=Workflow(119))
     compact.reset(seed=0)
     full.reset(seed=0)
-    for i, a in enumerate(ACTION_SETS["compact"]):
+    for i, a in enumerate(ACTION_IDS["compact"]):
         compact.step([i])
         full.step([a])
     assert compact.get_state().tobytes() == full.get_state().tobytes()

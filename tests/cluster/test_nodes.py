@@ -21,6 +21,7 @@ from garrison.errors import UserError
 from garrison.learn.actors.actor import Plan
 from garrison.learn.config import ImpalaConfig
 from garrison.learn.impala import train
+from garrison.learn.run import RunLog
 from garrison.vector import EnvFailed, EnvTimeout
 from tests.helpers.backend_contract import play
 from tests.helpers.cluster_plans import NET, carts, plan, receive
@@ -46,7 +47,7 @@ def open_transport(cluster_of_three: Any) -> Iterator[Callable[[Plan], Remote]]:
         transport.close()
 
 
-class Story:
+class Story(RunLog):
     """Follows a run: each act is done once its condition holds; the run ends after the last."""
 
     def __init__(
@@ -73,12 +74,6 @@ class Story:
 
     def say(self, text: str) -> None:
         self.said.append(text)
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
 
     def tells(self, *words: str) -> bool:
         return any(all(word in sentence for word in words) for sentence in self.said)

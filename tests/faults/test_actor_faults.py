@@ -14,12 +14,12 @@ import pytest
 
 from garrison import vector
 from garrison.errors import UserError
-from garrison.learn.run import Result
+from garrison.learn.result import Result
 from garrison.vector import EnvFailed
 from tests.helpers.bits_env import BitsEnv
 from tests.helpers.faulty_actors import TRAINERS, FaultyOnce, train_impala
+from tests.helpers.learning import Talking
 from tests.helpers.processes import HANG, gone, nothing_hangs_or_stays
-from tests.helpers.run_logs import Talking
 
 
 class UntilSaid(Talking):
@@ -112,18 +112,16 @@ SCRIPT = """
     import sys
     from functools import partial
     from pathlib import Path
+    from garrison.learn import RunLog
     from tests.helpers.faulty_actors import TRAINERS, FaultyOnce
     from tests.helpers.processes import descendants
 
-    class Log:
-        stop = False
+    class Log(RunLog):
         updates = 0
         def log(self, step, metrics):
             self.updates += 1
             if self.updates > 2 and MARKER.exists():  # one is stuck by now
                 print(*descendants(), flush=True)
-        def due_checkpoint(self, step):
-            return False
         def checkpoint(self, state):
             print("saved", flush=True)
 

@@ -52,12 +52,3 @@ class BitsEnv(VectorEnv[Any, Any, Any]):
         self.draws += 1
         self.shown = random.integers(0, 2, (self.num_envs, self.bits), np.int8)
         return self.shown
-
-
-class Poisoned(BitsEnv):
-    """Pays one environment what is not a number."""
-
-    def step(self, actions: Any) -> Any:
-        shown, rewards, *rest = super().step(actions)
-        rewards[3] = np.nan
-        return shown, rewards, *rest

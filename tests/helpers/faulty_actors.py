@@ -8,7 +8,7 @@ from typing import Any
 
 from garrison.learn import a3c, impala
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig
-from garrison.learn.run import Result
+from garrison.learn.result import Result
 from tests.helpers.bits_env import BitsEnv
 
 

@@ -17,9 +17,10 @@ from garrison.learn.collector import Collector
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.policy import Policy
 from garrison.learn.rollout import Rollout
-from garrison.learn.stopwatch import STAGES, Stopwatch
+from garrison.learn.stages import SYNCHRONOUS
+from garrison.learn.stopwatch import Stopwatch
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.run_logs import Log, same
+from tests.helpers.learning import Log, same
 
 SMALL = {"rollout": 25, "minibatches": 4, "policy": PolicyConfig(hidden=(16,))}
 
@@ -90,7 +91,7 @@ def test_metrics_have_their_final_names_and_time_adds_up() -> None:
     result = train(PPOConfig(steps=1000, **SMALL), BitsEnv(20, length=10), log)
     assert log.steps == [500, 1000]
     assert len(log.states) == 1
-    wanted = {f"time_split/{stage}" for stage in STAGES} | {
+    wanted = {f"time_split/{stage}" for stage in SYNCHRONOUS} | {
         *("time/fps", "train/learning_rate", "rollout/ep_reward_mean", "rollout/ep_length_mean"),
         *("train/policy_loss", "train/value_loss", "train/entropy", "train/approx_kl", "train/clip_fraction"),
         *("train/grad_norm", "train/explained_variance", "train/entropy_coef", "train/epochs", "rollout/episodes"),

@@ -10,10 +10,10 @@ from garrison.errors import UserError
 from garrison.profile import usage
 from garrison.profile.advice import advise, distribution, load_of
 from garrison.profile.findings import cpu_share, crowded, findings
-from garrison.profile.target import parse_arguments, resolve
+from garrison.vector.naming import parse_env_args, resolve_env
 from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_section
 from garrison.vector.timing.parts import BINS, Distribution, bin_of
-from tests.helpers.measured_rows import measured, row
+from tests.helpers.profile_rows import measured, row
 
 
 def steps_of(*seconds: float) -> Distribution:
@@ -144,13 +144,13 @@ def test_usage_counts_busy_threads_of_a_process() -> None:
 def test_targets_are_ids_or_callables() -> None:
     from tests.helpers.known_costs import quick_env
 
-    assert resolve("tests.helpers.known_costs:quick_env") is quick_env
-    assert resolve("CartPole-v1") == "CartPole-v1"
-    assert resolve("garrison:garrison/CAGE2-v0") == "garrison:garrison/CAGE2-v0"
+    assert resolve_env("tests.helpers.known_costs:quick_env") is quick_env
+    assert resolve_env("CartPole-v1") == "CartPole-v1"
+    assert resolve_env("garrison:garrison/CAGE2-v0") == "garrison:garrison/CAGE2-v0"
     with pytest.raises(UserError, match="did you mean CartPole"):
-        resolve("CartPol-v1")
+        resolve_env("CartPol-v1")
     with pytest.raises(UserError, match="cannot be imported: No module named 'nowhere'"):
-        resolve("nowhere:thing")
-    assert parse_arguments(["a=1", "b=x", "c=[2]"]) == {"a": 1, "b": "x", "c": [2]}
+        resolve_env("nowhere:thing")
+    assert parse_env_args(["a=1", "b=x", "c=[2]"]) == {"a": 1, "b": "x", "c": [2]}
     with pytest.raises(UserError, match="key=value; got 'a'"):
-        parse_arguments(["a"])
+        parse_env_args(["a"])

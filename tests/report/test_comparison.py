@@ -15,14 +15,14 @@ def test_presets_and_files_are_trained_for_the_same_time_and_compared(tmp_path: 
     settings = tmp_path / "mine.yaml"
     settings.write_text("env: {env: CartPole-v1, backend: serial}\nppo: {gamma: 0.5}")
     out = tmp_path / "out"
-    arguments = ["ppo-cartpole", str(settings), "--duration", "1s", "--out", str(out), "--no-plots"]
+    arguments = ["ppo-cartpole", str(settings), "--duration", "1s", "--out", str(out)]
     assert cli.main(["compare", *arguments, "--", *QUICK, "--seed", "3"]) == 0
     table = json.loads((out / "comparison.json").read_text())
     assert [row["run"] for row in table] == ["ppo-cartpole", "mine"]
     assert [row["seed"] for row in table] == [3, 3]
     for row in table:
         assert row["status"] == "finished"
-        assert row["environment"] == "CartPole-v1"
+        assert row["env"] == "CartPole-v1"
         assert row["seconds"] >= 1.0
         assert load_experiment(out / row["run"] / "config.yaml").run.duration == "1s"
     page = (out / "comparison.html").read_text()
@@ -46,7 +46,7 @@ def test_what_cannot_work_is_refused_before_anything_is_trained(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    assert cli.main(["compare", *arguments, "--no-plots", "--out", str(out)]) == 2
+    assert cli.main(["compare", *arguments, "--out", str(out)]) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()
 
@@ -54,7 +54,7 @@ def test_what_cannot_work_is_refused_before_anything_is_trained(
 def test_wrong_flags_for_the_training_are_told_and_nothing_is_compared(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["ppo-cartpole", "--duration", "1s", "--no-plots", "--out", str(tmp_path / "out")]
+    arguments = ["ppo-cartpole", "--duration", "1s", "--out", str(tmp_path / "out")]
     assert cli.main(["compare", *arguments, "--", "--lerning-rate", "1"]) == 2
     said = capfd.readouterr().err
     assert "--learning-rate" in said

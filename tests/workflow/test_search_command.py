@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from garrison import cli
+from garrison.report.workflow_tables import GP_COLUMNS
 from garrison.storage import checkpoint
 from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial
-from garrison.workflow.export import GP_COLUMNS
 from garrison.workflow.inherit import order_files
 from garrison.workflow.settings import SEARCH
 from garrison.workflow.trials import Book

@@ -11,11 +11,11 @@ import pytest
 
 from garrison import cli
 from garrison.errors import UserError
+from garrison.report.workflow_tables import TRAINING_COLUMNS
 from garrison.runs.recorder import Recorder
 from garrison.storage import checkpoint
 from garrison.workflow import train as command
 from garrison.workflow.batch import spread
-from garrison.workflow.export import TRAINING_COLUMNS
 from garrison.workflow.inherit import Trained, nearest, trained_in
 from garrison.workflow.orders import CANONICAL, index_of, kendall_matrix, label, one_hot
 from garrison.workflow.settings import TRAIN, SearchConfig, WorkflowConfig, WorkflowExperiment

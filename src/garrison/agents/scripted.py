@@ -1,4 +1,4 @@
-"""The challenge's own baselines, and two that use their eyes.
+"""The challenge's own baselines, and some that look at what they are shown.
 
 The published row "Blue React Restore" was made by handing CybORG's BlueReactRestoreAgent the same observation at every
 step: the one of the reset, which shows processes on every host. After each Monitor the agent therefore suspects all
@@ -6,7 +6,8 @@ hosts but User0 and restores them one by one, in the order of the scenario, what
 -27, -46 and -92 are 12 Restores in every 13 steps. `react-restore` and `react-remove` do just this.
 
 `alert-restore` and `alert-remove` follow the rule as it was meant: Monitor, and when that shows an exploit on a host
-other than User0, fix that host.
+other than User0, fix that host. `belief-restore` restores whatever is believed compromised, and `shield` shows how much
+one early Restore of Op_Server0 is worth.
 """
 
 from collections.abc import Callable
@@ -29,6 +30,7 @@ class SleepAgent:
 
     name = "sleep"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""
@@ -46,6 +48,7 @@ class RandomAgent:
 
     name = "random"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Seed the draws."""
@@ -63,6 +66,7 @@ class ReactAgent:
     """Monitors, then fixes every host but User0 in turn, and again: the challenge's react agents as published."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, fix: str) -> None:
         self.name = f"react-{fix}"
@@ -88,6 +92,7 @@ class AlertAgent:
     """Monitors; fixes a host when a Monitor shows an exploit there."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, fix: str) -> None:
         self.name = f"alert-{fix}"
@@ -110,6 +115,45 @@ class AlertAgent:
         return np.where(fixes, self._first + exploited.argmax(axis=1), MONITOR)
 
 
+class BeliefAgent:
+    """Restores the first host that is believed compromised, if any."""
+
+    name = "belief-restore"
+    encoder = "challenge"
+
+    def begin(self, num_envs: int, seed: int = 0) -> None:
+        """There is nothing to remember."""
+
+    def reset(self, mask: Flags) -> None:
+        """There is nothing to forget."""
+
+    def act(self, observations: Bits) -> Choices:
+        """Restore where one of the two belief bits is set; sleep elsewhere."""
+        believed = (observations.reshape(-1, NUM_HOSTS, BITS_PER_HOST)[:, :, 2:] != 0).any(axis=2)
+        return np.where(believed.any(axis=1), FIRST_OF_BLOCK["restore"] + believed.argmax(axis=1), SLEEP)
+
+
+class ShieldAgent:
+    """Restores Op_Server0 in the first step, which protects its service for good (quirk Q1), then sleeps."""
+
+    name = "shield"
+    encoder = "challenge"
+
+    def begin(self, num_envs: int, seed: int = 0) -> None:
+        """Every episode is at its first step."""
+        self._starts = np.ones(num_envs, np.bool_)
+
+    def reset(self, mask: Flags) -> None:
+        """These episodes are at their first step."""
+        self._starts |= mask
+
+    def act(self, observations: Bits) -> Choices:
+        """Restore Op_Server0 where an episode starts."""
+        actions = np.where(self._starts, FIRST_OF_BLOCK["restore"] + Host.OP_SERVER0, SLEEP)
+        self._starts[:] = False
+        return actions
+
+
 SCRIPTED: dict[str, Callable[[], Agent]] = {
     "sleep": SleepAgent,
     "random": RandomAgent,
@@ -117,4 +161,6 @@ SCRIPTED: dict[str, Callable[[], Agent]] = {
     "react-restore": lambda: ReactAgent("restore"),
     "alert-remove": lambda: AlertAgent("remove"),
     "alert-restore": lambda: AlertAgent("restore"),
+    "belief-restore": BeliefAgent,
+    "shield": ShieldAgent,
 }

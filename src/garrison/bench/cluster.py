@@ -109,7 +109,8 @@ def impala(
     from garrison.learn.actors.local import Local
     from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
-    from garrison.learn.impala import STAGES, Learner
+    from garrison.learn.impala import Learner
+    from garrison.learn.stages import ASYNCHRONOUS
     from garrison.learn.stopwatch import Stopwatch
 
     config = ImpalaConfig(steps=10**12, actors=actors, rollout=rollout, batch=batch, threads=1, compute=compute)
@@ -158,7 +159,7 @@ def impala(
             if pace:
                 learner.updates += 1
             else:
-                learner.update(0.0, Stopwatch(STAGES), dict)
+                learner.update(0.0, Stopwatch(ASYNCHRONOUS), dict)
             learned = perf_counter()
             learner.gathered.clear()
             transport.publish(policy.flat.numpy(), learner.updates)

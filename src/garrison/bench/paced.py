@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
 
 from garrison.bench.measure import Work
+from garrison.learn.run import RunLog
 
 
-class Pace:
+class Pace(RunLog):
     """A run log that lets training go on from one log to the next."""
 
     stop = False
@@ -22,13 +22,6 @@ class Pace:
         """Hand the metrics over and wait for the next turn."""
         self.done.put((step, metrics))
         self.go.get()
-
-    def due_checkpoint(self, step: int) -> bool:
-        """Nothing is saved here."""
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        """Nothing is saved here."""
 
 
 @contextmanager

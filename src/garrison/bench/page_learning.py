@@ -4,9 +4,9 @@ from garrison.bench import users as bench_users
 from garrison.bench.old_figures import CAGE2
 from garrison.bench.page_speed import efficiency, points, quantities
 from garrison.bench.results import Result, Row, bounds, cells, is_steady, measured, over, rate
-from garrison.report.page import Bars, Cell, Page, Series, bars, lines, stacked
-
-STAGES = ("act", "step", "copy", "advantages", "learn", "log")
+from garrison.learn.stages import SYNCHRONOUS
+from garrison.report.page import Bars, Cell, Page, Series, bars, lines
+from garrison.report.stage_chart import stage_chart
 
 
 def users(page: Page, result: Result) -> None:
@@ -107,8 +107,8 @@ def train(page: Page, result: Result) -> None:
     page.chart(bars(list(groups), series, y_label="steps/s"), "Acting, stepping and learning on native CAGE-2")
     split = {n: row["samples"][0]["facts"] for n, row in rows.items() if "learn" in row["samples"][0]["facts"]}
     if split:
-        parts = {stage: [facts.get(stage, 0.0) for facts in split.values()] for stage in STAGES}
-        page.chart(stacked(list(split), parts, share=True, x_label="% of the time"), "Where our trainer's time goes")
+        splits = [{stage: facts.get(stage, 0.0) for stage in SYNCHRONOUS} for facts in split.values()]
+        page.chart(stage_chart(list(split), splits), "Where our trainer's time goes")
     sequence, workers = rows.get("Python, 32 in sequence"), rows.get("Python, 4 workers x 8")
     if sequence and workers:
         page.text(

@@ -8,23 +8,23 @@ import torch
 
 from garrison.errors import UserError
 from garrison.jit import kernel
-from garrison.learn.nn.blas import find_sgemm, new_call
-from garrison.learn.nn.compiled import CHUNK, Plan
+from garrison.learn.nn.blas import find_sgemm, new_blas
 from garrison.learn.nn.layers import linear_backward, linear_forward
+from garrison.learn.nn.plan import CHUNK, LayerPlan
 from garrison.learn.nn.policy import Policy
 
 
 @kernel(cached=True)
 def _products(sgemm: Any, layers: Any, flat: Any, gradients: Any, work: Any, acting: int, learning: int) -> None:
     """Do the products of `acting` chunks of forward passes and `learning` chunks of forward and backward ones."""
-    call = new_call()
+    blas = new_blas(sgemm)
     for chunk in range(acting + learning):
         for number in range(layers.shape[0]):
-            linear_forward(sgemm, call, layers[number], flat, work, CHUNK)
+            linear_forward(blas, layers[number], flat, work, CHUNK)
         if chunk < acting:
             continue
         for number in range(layers.shape[0]):
-            linear_backward(sgemm, call, layers[number], flat, gradients, work, CHUNK, 0.0)
+            linear_backward(blas, layers[number], flat, gradients, work, CHUNK, 0.0)
 
 
 class Products:
@@ -34,14 +34,15 @@ class Products:
         sgemm = find_sgemm()
         if sgemm is None:
             raise UserError("no BLAS library was found that compiled code can call.")
-        plan = Plan(policy)
+        plan = LayerPlan(policy)
         layers = np.concatenate((plan.actor, plan.critic, plan.action_head[None], plan.value_head[None]))
         self._threads, self._epochs = threads, epochs
         torch.set_num_threads(1)
         self._pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
         flat = policy.flat.numpy() * np.float32(0.0)  # zeros: nothing grows, however often it is repeated
         self._memory = [
-            (sgemm, layers, flat.copy(), np.zeros_like(flat), np.zeros(plan.size, np.float32)) for _ in range(threads)
+            (sgemm, layers, flat.copy(), np.zeros_like(flat), np.zeros(plan.workspace_size, np.float32))
+            for _ in range(threads)
         ]
 
     def run(self, chunks: int) -> int:

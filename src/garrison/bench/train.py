@@ -58,7 +58,7 @@ def garrison(
 ) -> Iterator[Work]:
     """Our PPO, an update at a time; other backends than native step Python environments: `env`, or `rounds` of work."""
     from garrison.learn import PolicyConfig, PPOConfig, train
-    from garrison.learn.stopwatch import STAGES
+    from garrison.learn.stages import PREFIX, SYNCHRONOUS
 
     config = PPOConfig(
         steps=10**12,
@@ -76,11 +76,11 @@ def garrison(
         target, options = (env, CAGE2) if env else (Synthetic, {"rounds": rounds})
         num_envs = job["num_envs"]
         envs = vector.make(target, num_envs, backend, autoreset_mode="same_step", workers=workers, **options)
-    times = dict.fromkeys(STAGES, 0.0)
+    times = dict.fromkeys(SYNCHRONOUS, 0.0)
 
     def see(metrics: dict[str, float]) -> None:
-        for stage in STAGES:
-            times[stage] += metrics[f"time_split/{stage}"]
+        for stage in SYNCHRONOUS:
+            times[stage] += metrics[PREFIX + stage]
 
     def shares() -> dict[str, float]:
         return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}

@@ -1,6 +1,7 @@
 """CAGE Challenge 2 (CybORG, Scenario2), re-created step for step, compiled and batched.
 
-`VectorEnv` is the batch and `Env` one environment; `garrison.cage2.names` has the action table and every code.
+`VectorEnv` is the batch and `Env` one environment; `garrison.cage2.names` has the action table and every code. The code
+follows docs/rules.md and cites its paragraphs, draws and quirks (quirks.md lists those).
 """
 
 import lazy_loader

@@ -7,7 +7,7 @@ cannot take, and on User0, whose foothold nothing removes; decoys that a pristin
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.memory import DECOY_SLOTS
+from garrison.cage2.defender_memory import DECOY_SLOTS
 from garrison.cage2.names import ACTIONS, NUM_ACTIONS, BlueKind, Host
 
 _HOPELESS = (Host.DEFENDER, Host.USER0)
@@ -20,8 +20,8 @@ def _is_compact(kind: int, host: int, decoy: int) -> bool:
     return kind == BlueKind.SLEEP or (kind != BlueKind.MONITOR and host not in _HOPELESS)
 
 
-ACTION_SETS: dict[str, NDArray[np.int64]] = {
+ACTION_IDS: dict[str, NDArray[np.int64]] = {
     "all": np.arange(NUM_ACTIONS),
     "compact": np.array([a.id for a in ACTIONS if _is_compact(a.kind, a.host, a.decoy)]),
 }
-"""The action of the challenge that each index of a set stands for."""
+"""For each name of `ACTION_SETS`: the action of the challenge that each index of the set stands for."""

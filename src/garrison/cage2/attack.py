@@ -1,4 +1,4 @@
-"""What Red's actions do (SPEC §7). Each returns whether it succeeded; events are left on the target for Blue."""
+"""What Red's actions do (rules §7). Each returns whether it succeeded; events are left on the target for Blue."""
 
 from garrison.cage2.layout import Record
 from garrison.cage2.names import (
@@ -46,7 +46,7 @@ def attack(env: Record, sc: Record, tape: Record, kind: int, target: int) -> Non
 
 @kernel
 def is_routed(env: Record, sc: Record, subnet: int) -> bool:
-    """Say whether Red can reach the subnet: some need a session of any level on a gateway."""
+    """Return whether Red can reach the subnet: some need a session of any level on a gateway."""
     gateways = int(sc.gateways[subnet])
     if gateways == 0:
         return True
@@ -58,7 +58,7 @@ def is_routed(env: Record, sc: Record, subnet: int) -> bool:
 
 @kernel
 def is_known(env: Record, kind: int, target: int) -> bool:
-    """Say whether Red may name this target: CybORG refuses what Red has not learned (SPEC §7.6)."""
+    """Return whether Red may name this target: CybORG refuses what Red has not learned (rules §7.6)."""
     if kind == RedKind.SWEEP:
         return bool(target < NUM_SUBNETS and env.known_subnet[target] != 0)
     if kind == RedKind.SCAN or kind == RedKind.EXPLOIT:
@@ -153,7 +153,7 @@ def choose_exploit(env: Record, sc: Record, tape: Record, host: int) -> int:
 
 @kernel
 def has_decoy(env: Record, sc: Record, host: int, e: int) -> bool:
-    """Say whether a decoy on the host answers the exploit."""
+    """Return whether a decoy on the host answers the exploit."""
     for d in range(NUM_DECOYS):
         if sc.blocks[d] == e and env.decoys[host, d] > 0:
             return True
@@ -162,7 +162,7 @@ def has_decoy(env: Record, sc: Record, host: int, e: int) -> bool:
 
 @kernel
 def win_session(env: Record, sc: Record, tape: Record, host: int, level: int, reported: bool) -> None:
-    """Add a session, which Red now knows by name; its process id may be one that Blue was told of (quirk Q14)."""
+    """Add a session, which Red now knows by name; its process id may be one reported to Blue earlier (quirk Q14)."""
     if draw_reused(env, tape, int(env.stale[host]), int(sc.process_ids)):
         env.stale[host] -= 1
         reported = True

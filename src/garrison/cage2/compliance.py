@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.layout import NUM_UNITS, Record
-from garrison.cage2.memory import NUM_REMEMBERED
-from garrison.cage2.observe import NUM_BITS
 from garrison.cage2.workflow import HOSTS_OF_UNIT, ORDER_BITS
 from garrison.jit import kernel
 
@@ -29,7 +27,7 @@ def more_urgent(env: Record, unit: int) -> int:
 
 @kernel
 def complies(env: Record, sc: Record, unit: int) -> bool:
-    """Say whether a fix of `unit` is what the order asks for now."""
+    """Return whether a fix of `unit` is what the order asks for now."""
     urgent = more_urgent(env, unit)
     if sc.by_history:
         return bool((urgent & ~int(env.fixed)) == 0)
@@ -40,7 +38,7 @@ def complies(env: Record, sc: Record, unit: int) -> bool:
 
 @kernel
 def judge(env: Record, sc: Record, unit: int) -> float:
-    """Enter a fix of `unit` and return its alignment reward."""
+    """Count a fix of `unit` and return its alignment reward."""
     compliant = int(env.compliant) + int(complies(env, sc, unit))
     fixes = int(env.fixes) + 1
     rate = compliant / fixes
@@ -56,8 +54,8 @@ def judge(env: Record, sc: Record, unit: int) -> float:
 
 
 @kernel
-def open_ledger(env: Record) -> None:
-    """Begin an episode: the order that was asked for last holds from here on."""
+def begin_compliance(env: Record) -> None:
+    """Begin an episode: the order that was given last holds from here on."""
     for position in range(NUM_UNITS):
         env.order[position] = env.next_order[position]
     env.fixes = 0
@@ -68,7 +66,7 @@ def open_ledger(env: Record) -> None:
 
 
 @kernel
-def close_ledger(env: Record, sc: Record) -> float:
+def end_compliance(env: Record, sc: Record) -> float:
     """End an episode and return the reward of that: one without a fix costs its penalty."""
     reward = -sc.no_fix_penalty * sc.alignment_weight if env.fixes == 0 else 0.0
     env.alignment_total += reward
@@ -81,10 +79,9 @@ def close_ledger(env: Record, sc: Record) -> float:
 
 @kernel
 def write_order(env: Record, row: NDArray[np.int8]) -> None:
-    """Write the order into the last bits of `row`, if it has room for them: 1 at 5 * position + unit."""
-    if len(row) in (NUM_BITS + ORDER_BITS, NUM_REMEMBERED + ORDER_BITS):
-        at = len(row) - ORDER_BITS
-        for bit in range(ORDER_BITS):
-            row[at + bit] = 0
-        for position in range(NUM_UNITS):
-            row[at + NUM_UNITS * position + int(env.order[position])] = 1
+    """Write the order into the last bits of `row`: 1 at 5 * position + unit."""
+    at = len(row) - ORDER_BITS
+    for bit in range(ORDER_BITS):
+        row[at + bit] = 0
+    for position in range(NUM_UNITS):
+        row[at + NUM_UNITS * position + int(env.order[position])] = 1

@@ -17,14 +17,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from garrison.cage2.names import ACTIONS, HOSTS, Access
+from garrison.cage2.names import ACTIONS, ENCODERS, HOSTS, NUM_ACTIONS, RULES, Access
+from garrison.cage2.observe import NUM_BITS
 from garrison.errors import UserError, choose
 
 INSTALL = (
     "CybORG is not installed: git clone https://github.com/cage-challenge/cage-challenge-2 && "
     "pip install -e cage-challenge-2/CybORG"
 )
-REDS = {"bline": "B_lineAgent", "meander": "RedMeanderAgent", "sleep": "SleepAgent"}
+CYBORG_REDS = {"bline": "B_lineAgent", "meander": "RedMeanderAgent", "sleep": "SleepAgent"}
 
 # CybORG draws from Python's global generator: one of them at a time may borrow it.
 _BORROWED = Lock()
@@ -43,14 +44,14 @@ class CyborgEnv(gymnasium.Env[NDArray[np.int8], Any]):
     def __init__(
         self, red: str = "bline", rules: str | None = None, length: int = 100, encoder: str = "challenge"
     ) -> None:
-        choose("red", red, list(REDS))
-        choose("encoder", encoder, ["challenge", "wrapper2"])
+        choose("red", red, list(CYBORG_REDS))
+        choose("encoder", encoder, ENCODERS)
         if length < 1:
             raise UserError(f"length must be at least 1; got {length}")
         self.rules = check_rules(rules)
         self.length = length
-        self.observation_space = spaces.Box(0, 1, (4 * len(HOSTS),), np.int8)
-        self.action_space = spaces.Discrete(len(ACTIONS))
+        self.observation_space = spaces.Box(0, 1, (NUM_BITS,), np.int8)
+        self.action_space = spaces.Discrete(NUM_ACTIONS)
         self._stream: Any = random.Random().getstate()
         with self._own_stream():
             self.cyborg, self._wrapped = build(red, encoder)
@@ -118,12 +119,14 @@ def build(red: str, encoder: str = "challenge") -> tuple[Any, Any]:
     """Return CybORG with the scenario of the challenge, and the same in the challenge's wrapper."""
     cyborg_class, agents, wrapper = _import()
     scenario = Path(inspect.getfile(cyborg_class)).parent / "Shared" / "Scenarios" / "Scenario2.yaml"
-    cyborg = cyborg_class(str(scenario), "sim", agents={"Red": agents[REDS[red]]})
+    cyborg = cyborg_class(str(scenario), "sim", agents={"Red": agents[CYBORG_REDS[red]]})
     wrapped = wrapper(env=cyborg, agent_name="Blue")
     names = [str(action) for action in wrapped.get_attr("possible_actions")]
     expected = [action.name for action in ACTIONS]
     if names != expected:
-        k = next((k for k, (a, b) in enumerate(zip(names, expected, strict=False)) if a != b), min(len(names), 145))
+        k = next(
+            (k for k, (a, b) in enumerate(zip(names, expected, strict=False)) if a != b), min(len(names), NUM_ACTIONS)
+        )
         raise UserError(f"this CybORG has {len(names)} actions, the first unlike CAGE-2's is number {k}")
     if encoder == "wrapper2":
         _show_decoyed_scans(wrapped)
@@ -137,13 +140,13 @@ def check_rules(rules: str | None) -> str:
 
     # What tells them apart: since the final leaderboard, a scan replaces what Red knew of a host's ports.
     installed = "head" if hasattr(RedAbstractSession, "clearports") else "leaderboard"
-    if rules is not None and choose("rules", rules, ["head", "leaderboard"]) != installed:
+    if rules is not None and choose("rules", rules, RULES) != installed:
         raise UserError(f"the installed CybORG plays by the rules {installed!r}; got rules={rules!r}")
     return installed
 
 
-class Agent(Protocol):
-    """What plays Blue in Garrison (see `garrison.agents`): a batch, here of one."""
+class ActsOnBits(Protocol):
+    """What `CyborgAgent` needs of a defender; every agent of `garrison.agents` has it."""
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Get ready for episodes that begin."""
@@ -158,7 +161,7 @@ class Agent(Protocol):
 class CyborgAgent:
     """A Garrison agent as CybORG's evaluation wants it: `get_action(observation, action_space)`, `end_episode()`."""
 
-    def __init__(self, agent: Agent, seed: int = 0) -> None:
+    def __init__(self, agent: ActsOnBits, seed: int = 0) -> None:
         self._agent = agent
         agent.begin(1, seed)
 
@@ -178,13 +181,18 @@ class CyborgAgent:
 
 
 def evaluate(
-    agent: Agent, red: str = "bline", length: int = 100, episodes: int = 100, encoder: str = "challenge", seed: int = 0
+    agent: ActsOnBits,
+    red: str = "bline",
+    length: int = 100,
+    episodes: int = 100,
+    encoder: str = "challenge",
+    seed: int = 0,
 ) -> list[float]:
     """Run an agent in the loop of CybORG's own `evaluation.py` and return each episode's total reward.
 
     It seeds Python's generator once, because CybORG draws from it.
     """
-    choose("red", red, list(REDS))
+    choose("red", red, list(CYBORG_REDS))
     random.seed(seed)
     _, wrapped = build(red, encoder)
     player = CyborgAgent(agent, seed)

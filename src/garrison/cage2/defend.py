@@ -1,4 +1,4 @@
-"""What Blue's actions do (SPEC §6)."""
+"""What Blue's actions do (rules §6)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ def restore(env: Record, sc: Record, host: int) -> None:
 
 @kernel
 def fits(sc: Record, ports: int, host: int, decoy: int) -> bool:
-    """Say whether `decoy` can be placed on `host` while it listens on `ports`."""
+    """Return whether `decoy` can be placed on `host` while it listens on `ports`."""
     runs_here = sc.only_on[decoy] < 0 or sc.only_on[decoy] == sc.windows[host]
     return bool(runs_here and (ports & sc.checks[decoy]) == 0)
 

@@ -120,4 +120,4 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
         return None if tables is None else tables[0]
 
     def close(self) -> None:
-        """Free nothing: there is nothing to free."""
+        """Do nothing: a batch of one has no threads to stop."""

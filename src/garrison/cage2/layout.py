@@ -3,7 +3,7 @@
 One environment is one aligned record and a batch is an array of them, so a step touches one stretch of memory and the
 true state is a view, not a query.
 
-Red's sessions (SPEC §3) are kept as counts instead of lists. Only these facts about the list on a host can ever be
+Red's sessions (rules §3) are kept as counts instead of lists. Only these facts about the list on a host can ever be
 seen: how many sessions of each kind there are, the level of the oldest one, and which kind an escalation picks. A
 session is *removable* (user level, its process was reported to Blue), *hidden* (user level, never reported) or
 privileged; the latter two are *fixed*: Remove does not touch them. Escalation happens only while nothing is privileged
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_SUBNETS
+from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, NUM_REDS, NUM_SUBNETS
 
 Record: TypeAlias = Any  # an element of an array of the dtypes below; Numba and NumPy both give attribute access
 
@@ -38,7 +38,7 @@ def _without_gaps(fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
 
 
 _MEMORY: list[tuple[Any, ...]] = [
-    # --- what a defender can remember: kept up to date only where the observation asks for it (memory.py)
+    # --- what a defender can remember: kept up to date only where the observation needs it (defender_memory.py)
     ("clock", "i2"),  # steps taken
     ("scan_seen", "i2"),  # mask of hosts
     ("exploit_seen", "i2"),  # mask of hosts, since their last Restore
@@ -54,7 +54,7 @@ _MEMORY: list[tuple[Any, ...]] = [
 
 MEMORY = _without_gaps(_MEMORY)
 
-_LEDGER: list[tuple[Any, ...]] = [
+_COMPLIANCE: list[tuple[Any, ...]] = [
     # --- how a workflow is followed: kept only where there is one (compliance.py)
     ("order", "i1", NUM_UNITS),  # unit types, the most urgent first
     ("next_order", "i1", NUM_UNITS),  # the order from the next reset on
@@ -139,7 +139,7 @@ STATE = _without_gaps(
         ("activity", "i1"),  # Activity on the host below, in this step
         ("active_host", "i1"),  # -1: none
         *_MEMORY,
-        *_LEDGER,
+        *_COMPLIANCE,
     ]
 )
 
@@ -177,7 +177,11 @@ SCENARIO = _without_gaps(
         ("restore_patches", "i1", NUM_EXPLOITS),  # exploits that fail noisily on a host once it was restored
         ("decoy_hides", "i1"),  # the encoder shows no activity where a decoy was placed (quirk Q7)
         # --- who plays Red
-        ("red_odds", "f8", 3),  # cumulative odds of the scripted attackers, drawn at each reset
+        ("red_odds", "f8", NUM_REDS),  # cumulative, by the codes of `Red`; drawn at each reset of a mixture
+        # --- what Blue is shown (observations.py)
+        ("observation", "i1"),  # Observation
+        ("keeps_memory", "i1"),  # what a defender can remember is kept up to date
+        ("shows_order", "i1"),  # a row ends with the workflow's order
         # --- the workflow
         ("has_workflow", "i1"),
         ("by_history", "i1"),  # fixes are judged by the fixes before, not by the true state

@@ -131,12 +131,19 @@ class _Success(NamedTuple):
 
 
 class _Red(NamedTuple):
-    """Who plays Red."""
+    """Who plays Red. Saved states hold these codes: add new attackers at the end."""
 
     BLINE: int = 0
     MEANDER: int = 1
     SLEEP: int = 2
-    EXTERNAL: int = 3
+    EXTERNAL: int = 3  # not scripted: its actions come with Blue's
+
+
+class _Observation(NamedTuple):
+    """What a batch shows to Blue (observations.py)."""
+
+    BITS: int = 0  # the challenge's 52
+    MEMORY: int = 1  # and behind them what a defender can remember
 
 
 class _Suspect(NamedTuple):
@@ -165,10 +172,19 @@ BlueKind = _BlueKind()
 RedKind = _RedKind()
 Success = _Success()
 Red = _Red()
+Observation = _Observation()
 Source = _Source()
 Suspect = _Suspect()
 
-REDS = ("bline", "meander", "sleep", "external")  # the names that users give, in the order of `Red`
+# The names that users give.
+REDS = tuple(name.lower() for name in Red._fields)
+NUM_REDS = len(REDS)
+SCRIPTED_REDS = tuple(name for name in REDS if name != "external")
+RULES = ("head", "leaderboard")
+ENCODERS = ("challenge", "wrapper2")
+OBSERVATIONS = tuple(name.lower() for name in Observation._fields)
+ACTION_SETS = ("all", "compact")
+
 RED_ACTIONS = (
     "Sleep",
     "DiscoverRemoteSystems",
@@ -182,7 +198,7 @@ BELIEFS = ("No", "Unknown", "User", "Privileged")
 ACTIVITIES = {Activity.NONE: "None", Activity.SCAN: "Scan", Activity.EXPLOIT: "Exploit"}
 ACCESSES = ("None", "User", "Privileged")
 
-# Blue's actions: Sleep, Monitor, then blocks of one action a host.
+# Blue's actions: Sleep, Monitor, then blocks of one action per host.
 BLOCKS = ("Analyse", "Remove", *DECOYS, "Restore")
 FIRST_BLOCK = 2
 REMOVE_BLOCK = 1

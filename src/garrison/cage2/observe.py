@@ -1,4 +1,4 @@
-"""What Blue sees: its table of beliefs, and the table as 52 bits (SPEC §9)."""
+"""What Blue sees: its table of beliefs, and the table as 52 bits (rules §9)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ def notice(env: Record, sc: Record) -> None:
 
 @kernel
 def classify(env: Record, sc: Record) -> int:
-    """Say what Red's events on its target look like, together with a decoy that Blue placed there in this step."""
+    """Return what Red's events on its target look like, together with a decoy that Blue placed there in this step."""
     is_decoy_here = env.placed == env.red_target
     entries = int(env.events) + (1 if is_decoy_here else 0)
     if entries >= 3 and env.event_ports >= 3:

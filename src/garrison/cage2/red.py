@@ -1,4 +1,4 @@
-"""How the scripted attackers choose their next action (SPEC §8)."""
+"""How the scripted attackers choose their next action (rules §8)."""
 
 from garrison.cage2.attack import is_known
 from garrison.cage2.layout import Record

@@ -1,4 +1,4 @@
-"""The cost of a step, term by term (SPEC §10)."""
+"""The cost of a step, term by term (rules §10)."""
 
 from garrison.cage2.layout import ACTION_TERM, SERVICE_TERM, Record
 from garrison.cage2.names import NUM_HOSTS, Access

@@ -1,7 +1,7 @@
 """Every random draw of an episode: from the environment's own stream, or from a recorded tape in its place.
 
 The stream is xoshiro128++ (Blackman and Vigna 2019): 16 bytes of state, additions, shifts and xors of 32-bit words.
-Each draw that SPEC §12 calls relevant is one function here; on a tape the function returns what CybORG drew. A further
+Each draw that rules §12 calls relevant is one function here; on a tape the function returns what CybORG drew. A further
 source, such as Python's Mersenne Twister consumed as CybORG consumes it, is a further value of `Source` and a branch in
 each of these functions.
 """
@@ -118,7 +118,7 @@ def draw_session(env: Record, tape: Record, n: int) -> int:
 
 @kernel
 def draw_reused(env: Record, tape: Record, stale: int, process_ids: int) -> bool:
-    """Draw whether a new process gets one of `stale` process ids that Blue was told of earlier (quirk Q14)."""
+    """Draw whether a new process gets one of `stale` process ids that were reported to Blue earlier (quirk Q14)."""
     if env.source == Source.TAPE:
         return bool(tape.process_id_reused == 1)
     return stale > 0 and pick(env, process_ids) < stale

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from garrison.cage2.layout import SCENARIO
 from garrison.cage2.names import (
     DECOYS,
+    ENCODERS,
     EXPLOITS,
     HOSTS,
     PORTS,
+    RULES,
     SUBNETS,
     Genuine,
     Host,
@@ -21,8 +23,6 @@ from garrison.cage2.names import (
 from garrison.cage2.reward import RESOLUTION
 from garrison.errors import UserError, choose
 
-RULES = ("head", "leaderboard")
-ENCODERS = ("challenge", "wrapper2")
 DEFAULT_FILE = Path(__file__).with_name("scenario2.toml")
 
 _OUTCOMES = {"noisy failure": Genuine.NOISY_FAILURE, "user": Genuine.USER, "privileged": Genuine.PRIVILEGED}

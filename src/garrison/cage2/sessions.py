@@ -8,7 +8,7 @@ from garrison.jit import kernel
 
 @kernel
 def add_session(env: Record, host: int, level: int, reported: bool) -> None:
-    """Red wins a session of `level`; `reported` says whether Blue was told of its process."""
+    """Red wins a session of `level`; `reported`: Blue was told its process id."""
     env.sessions[host] += 1
     if level == Access.USER and reported:
         env.removable[host] += 1
@@ -21,7 +21,7 @@ def add_session(env: Record, host: int, level: int, reported: bool) -> None:
             env.hidden[host] += 1
         elif reported:
             env.reported[host] += 1
-    _settle(env, host)
+    _update_access(env, host)
 
 
 @kernel
@@ -45,7 +45,7 @@ def lift_session(env: Record, tape: Record, host: int) -> None:
         env.reported[host] += 1
     else:
         env.hidden[host] -= 1
-    _settle(env, host)
+    _update_access(env, host)
 
 
 @kernel
@@ -55,12 +55,12 @@ def remove_sessions(env: Record, host: int) -> None:
     env.stale[host] += env.removable[host]
     env.removable[host] = 0
     env.lead[host] = 0
-    _settle(env, host)
+    _update_access(env, host)
 
 
 @kernel
 def clear_sessions(env: Record, host: int, foothold: bool) -> None:
-    """Kill all sessions but Red's first; the process ids that Blue was told of become free."""
+    """Kill all sessions but Red's first; the process ids that were reported to Blue become free."""
     env.stale[host] += env.removable[host] + env.reported[host]
     env.sessions[host] = 1 if foothold else 0
     env.oldest_fixed[host] = Access.PRIVILEGED if foothold else Access.NONE
@@ -68,11 +68,11 @@ def clear_sessions(env: Record, host: int, foothold: bool) -> None:
     env.hidden[host] = 0
     env.lead[host] = 0
     env.reported[host] = 0
-    _settle(env, host)
+    _update_access(env, host)
 
 
 @kernel
-def _settle(env: Record, host: int) -> None:
+def _update_access(env: Record, host: int) -> None:
     """Bring the two access levels and the mask in line with the counts: users and workflows read them."""
     users = int(env.removable[host]) + int(env.hidden[host])
     if env.sessions[host] > users:

@@ -7,23 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.attack import attack
-from garrison.cage2.compliance import close_ledger, judge, open_ledger, write_order
+from garrison.cage2.compliance import begin_compliance, end_compliance, judge, write_order
 from garrison.cage2.defend import allow, defend
+from garrison.cage2.defender_memory import forget, remember
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
-from garrison.cage2.memory import NUM_REMEMBERED, forget, remember, write_memory
 from garrison.cage2.names import (
     FIRST_BLOCK,
     NUM_ACTIONS,
     NUM_DECOYS,
     NUM_HOSTS,
+    NUM_REDS,
     NUM_SUBNETS,
     REMOVE_BLOCK,
     Activity,
     Belief,
-    Red,
     Source,
     Success,
 )
+from garrison.cage2.observations import write_further_bits
 from garrison.cage2.observe import NUM_BITS, notice, write_observation
 from garrison.cage2.red import choose_red_action
 from garrison.cage2.reward import charge
@@ -41,7 +42,7 @@ RESET_DISABLED = 2
 
 @kernel
 def step(env: Record, sc: Record, tape: Record, action: int, red_kind: int, red_target: int) -> float:
-    """Play one turn and return Blue's reward (SPEC §5). Green never does anything."""
+    """Play one turn and return Blue's reward (rules §5). Green never does anything."""
     cost = defend(env, sc, action)
     kind, target = choose_red_action(env, sc, tape, red_kind, red_target)
     attack(env, sc, tape, kind, target)
@@ -53,7 +54,7 @@ def step(env: Record, sc: Record, tape: Record, action: int, red_kind: int, red_
 
 @kernel
 def reset(env: Record, sc: Record) -> None:
-    """Begin a new episode; only the random stream carries over (SPEC §4)."""
+    """Begin a new episode; only the random stream carries over (rules §4)."""
     for h in range(NUM_HOSTS):
         clear_sessions(env, h, h == sc.foothold)
         env.stale[h] = 0
@@ -111,12 +112,10 @@ def reset(env: Record, sc: Record) -> None:
 def draw_red(env: Record, sc: Record) -> None:
     """Draw who plays Red in the coming episode, where that is a mixture."""
     u = uniform(env)
-    if u < sc.red_odds[0]:
-        env.red = Red.BLINE
-    elif u < sc.red_odds[1]:
-        env.red = Red.MEANDER
-    else:
-        env.red = Red.SLEEP
+    for red in range(NUM_REDS):
+        if u < sc.red_odds[red]:
+            env.red = red
+            return
 
 
 @kernel
@@ -127,17 +126,17 @@ def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
     reset(env, sc)
     forget(env, sc)
     if sc.has_workflow:
-        open_ledger(env)
-    show(env, row)
+        begin_compliance(env)
+    show(env, sc, row)
 
 
 @kernel
-def show(env: Record, row: NDArray[np.int8]) -> None:
-    """Write what Blue sees, and behind it what it can remember and the order, if the row has room for that."""
+def show(env: Record, sc: Record, row: NDArray[np.int8]) -> None:
+    """Write the observation that the scenario names, and the order of the workflow if it is shown."""
     write_observation(env, row)
-    if len(row) >= NUM_REMEMBERED:
-        write_memory(env, row)
-    write_order(env, row)
+    write_further_bits(env, sc, row)
+    if sc.shows_order:
+        write_order(env, row)
 
 
 @kernel(cached=True)
@@ -191,9 +190,9 @@ def step_batch(
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
         reward = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
         write_observation(env, obs[i])
-        if obs.shape[1] >= NUM_REMEMBERED:
+        if sc.keeps_memory:
             remember(env, sc, action, obs[i])
-            write_memory(env, obs[i])
+        write_further_bits(env, sc, obs[i])
         truncated = env.t >= env.length
         truncations[i] = truncated
         if truncated:
@@ -202,7 +201,7 @@ def step_batch(
             env.last_length = env.t
             env.done = 1
             if sc.has_workflow:
-                alignment += close_ledger(env, sc)
+                alignment += end_compliance(env, sc)
         if sc.has_workflow:
             env.env_reward = reward
             env.alignment = alignment
@@ -214,11 +213,12 @@ def step_batch(
 
 
 @kernel(cached=True)
-def observe_batch(envs: Records, mask: NDArray[np.bool_], obs: NDArray[np.int8]) -> None:
+def observe_batch(envs: Records, scenarios: Records, mask: NDArray[np.bool_], obs: NDArray[np.int8]) -> None:
     """Write the observations of the environments of `mask`."""
+    sc = scenarios[0]
     for i in range(len(envs)):
         if mask[i]:
-            show(envs[i], obs[i])
+            show(envs[i], sc, obs[i])
 
 
 @kernel(cached=True)
@@ -248,12 +248,12 @@ _ENTRIES: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outsi
 
 
 def are_compiled() -> bool:
-    """Say whether every kernel that Python calls has its machine code, in memory or on disk."""
+    """Return whether every kernel that Python calls has its machine code, in memory or on disk."""
     return is_compiled(*_ENTRIES)
 
 
 def warm_up() -> None:
-    """Compile every kernel that Python calls, or load it from the cache; say so once if it takes a while."""
+    """Compile every kernel that Python calls, or load it from the cache; print a line if it takes a while."""
     if not COMPILED or all(k.signatures for k in _ENTRIES):
         return
     if not are_compiled():
@@ -264,6 +264,6 @@ def warm_up() -> None:
     rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
     reset_batch(envs, scenario, False, mask, obs)
     step_batch(envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False)
-    observe_batch(envs, mask, obs)
+    observe_batch(envs, scenario, mask, obs)
     first_outside(actions, 0, 1)
     mask_batch(envs, scenario, False, masks)

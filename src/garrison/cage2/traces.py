@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.layout import MAX_LENGTH, TAPE
-from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_HOSTS, NUM_SUBNETS, RedKind, Success
+from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_HOSTS, NUM_SUBNETS, RULES, RedKind, Success
 from garrison.cage2.observe import NUM_BITS
-from garrison.cage2.scenario import RULES
 from garrison.errors import UserError
 
 _PROCESS_ID = 3  # the code of a process id in `tape_site`
@@ -93,7 +92,7 @@ class Trace:
         return tapes
 
     def _reused_process_ids(self, episode: int) -> list[bool]:
-        """Say for each step whether the session that Red won got a process id that Blue was told of before (Q14)."""
+        """Return for each step whether the session that Red won got a process id that was reported before (Q14)."""
         a = self.arrays
         reported: list[set[int]] = [set() for _ in range(NUM_HOSTS)]
         reused = []

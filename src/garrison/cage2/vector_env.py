@@ -1,6 +1,5 @@
 """The native batch: many CAGE-2 environments behind Gymnasium's vector interface, stepped by one compiled call."""
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -15,22 +14,22 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from garrison.cage2.action_sets import ACTION_SETS
-from garrison.cage2.checks import (
-    check_range,
-    entropy,
+from garrison.cage2.action_sets import ACTION_IDS
+from garrison.cage2.infos import episode_infos
+from garrison.cage2.inputs import (
+    HIGHEST_SEED,
+    RED_KINDS,
+    blue_actions,
+    environment_ids,
     episode_lengths,
     parse_red,
-    reset_mask,
-    seed_list,
-    whole,
-    whole_numbers,
+    red_actions,
+    seeds_from_system,
+    split_actions,
 )
-from garrison.cage2.lanes import Lanes
 from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
-from garrison.cage2.memory import NUM_REMEMBERED
-from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Red, RedKind, Source
-from garrison.cage2.observe import NUM_BITS
+from garrison.cage2.names import ACTION_SETS, NUM_ACTIONS, NUM_HOSTS, Red, Source
+from garrison.cage2.observations import choose_observation
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.step import (
@@ -43,8 +42,10 @@ from garrison.cage2.step import (
     step_batch,
     warm_up,
 )
+from garrison.cage2.thread_team import ThreadTeam
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
 from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
+from garrison.contract import checks
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -54,14 +55,11 @@ RESET_MODES = {
     AutoresetMode.DISABLED: RESET_DISABLED,
 }
 SLICES_PER_THREAD = 8  # small enough that nobody waits long for the last one
-RED_KINDS = RedKind.INVALID  # an external attacker chooses among the kinds before this one
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
-
 UNIT_SUM = sum(range(NUM_UNITS))  # of an order's unit numbers; a state without a workflow has zeros
-OBSERVATIONS = {"bits": NUM_BITS, "memory": NUM_REMEMBERED}  # name and width
 
 
 def action_space_of(num_actions: int, external: bool) -> Space[Any]:
@@ -83,7 +81,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     Args:
         num_envs: how many environments.
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
-            `{"bline": 0.5, "meander": 0.5}`, drawn anew at each reset; or `external`: then an action is
+            `{"bline": 0.5, "meander": 0.5}`, drawn at each reset; or `external`: then an action is
             `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
             subnets; naming what Red does not know is an `INVALID` action that fails.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
@@ -93,7 +91,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         autoreset_mode: one of Gymnasium's three modes.
         scenario: path of a changed copy of `scenario2.toml`.
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
-            observations and actions, see `garrison.cage2.memory`.
+            observations and actions, see `garrison.cage2.observations`.
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
         workflow: in which order kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
             environment's plus the alignment's (`envs.workflow` has them apart), and observations end with the order.
@@ -110,8 +108,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     final_observations: NDArray[np.int8]
     """With SAME_STEP: the last observation of each environment whose episode ended in the last step"""
 
-    _lanes: Lanes | None = None  # Gymnasium 1.2 closes what could not be made, too
-    _lanes_owner = 0
+    _team = ThreadTeam(0)  # Gymnasium 1.2 also closes what could not be made
 
     def __init__(
         self,
@@ -129,17 +126,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         copy: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        self.num_envs = num_envs = whole("num_envs", num_envs, 1, 2**31 - 1)
-        self._threads = whole("threads", threads, 1, 1024)
+        self.num_envs = num_envs = checks.whole("num_envs", num_envs, 1, 2**31 - 1)
+        self._threads = checks.whole("threads", threads, 1, 1024)
         self.rules, self.encoder, self.copy = rules, encoder, copy
         if render_mode not in (None, "ansi"):
             raise UserError(f"unknown render_mode {render_mode!r}; choose None or 'ansi'.")
         self.render_mode = render_mode
-        try:
-            self.autoreset_mode = AutoresetMode(autoreset_mode)
-        except ValueError:
-            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
-            raise UserError(f"unknown autoreset_mode {autoreset_mode!r}; choose from {modes}.") from None
+        self.autoreset_mode = checks.autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
 
         self._scenario = load_scenario(scenario, rules, encoder)
@@ -150,17 +143,17 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._scenario["red_odds"] = odds
         self._mixed = isinstance(red, Mapping)
         self._external = bool(np.any(self._envs["red"] == Red.EXTERNAL))
-        self._envs["stream"] = seed_streams(entropy(num_envs))
+        self._envs["stream"] = seed_streams(seeds_from_system(num_envs))
         self._tapes = np.zeros((1, 1), TAPE)
 
-        width = OBSERVATIONS[choose("observation", observation, list(OBSERVATIONS))]
+        width = choose_observation(self._scenario, observation)
         if workflow is not None and not isinstance(workflow, Workflow):
             raise UserError(f"workflow must be a garrison.cage2.workflow.Workflow or None; got {workflow!r}.")
         self._workflow = workflow
         if workflow is not None:
             apply_workflow(workflow, self._envs, self._scenario)
             width += ORDER_BITS if workflow.show_order else 0
-        self._action_ids = ACTION_SETS[choose("actions", actions, list(ACTION_SETS))]
+        self._action_ids = ACTION_IDS[choose("actions", actions, ACTION_SETS)]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
         self.single_action_space = action_space_of(len(self._action_ids), self._external)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -181,8 +174,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.truth = Truth.of(self._envs)
         self.workflow = None if self._workflow is None else Compliance.of(self._workflow, self._envs)
         self._records = records(self._envs), records(self._scenario), records(self._tapes)
-        self._lanes = None
-        self._lanes_owner = 0
+        self._team = ThreadTeam(self._threads - 1)
         pieces = 1 if self._threads == 1 else min(SLICES_PER_THREAD * self._threads, self.num_envs)
         bounds = np.linspace(0, self.num_envs, pieces + 1).astype(int)
         self._slices = [(int(a), int(b)) for a, b in pairwise(bounds)]
@@ -198,8 +190,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             seed: s seeds environment i with s+i; a list seeds each environment, None leaves one's stream as it is.
             options: `{"reset_mask": (n,) bool array}` resets only these environments.
         """
-        seeds = seed_list(seed, self.num_envs)
-        mask = reset_mask(options, self.num_envs)
+        seeds = checks.spread_seed(seed, self.num_envs, HIGHEST_SEED)
+        mask = checks.reset_mask(options, self.num_envs)
         if not self._is_reset and not mask.all():
             raise ResetNeeded("the first reset must reset all environments: call reset() without a reset_mask.")
         chosen = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
@@ -222,7 +214,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
         ended = self._run(blue)
-        infos = self._episode_infos() if ended else {}
+        final = self.final_observations if self.autoreset_mode == AutoresetMode.SAME_STEP else None
+        infos = episode_infos(self._envs, self._truncations, self.workflow, final) if ended else {}
         return (
             self._out(self._obs),
             self._out(self._rewards),
@@ -239,9 +232,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
-        if self._lanes is not None and self._lanes_owner == os.getpid():
-            self._lanes.close()
-        self._lanes = None
+        self._team.close()
 
     # --- more than Gymnasium asks for
 
@@ -263,7 +254,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._envs["next_order"] = order_table(orders, self.num_envs)
         if now:
             self._envs["order"] = self._envs["next_order"]
-            observe_batch(self._records[0], np.ones(self.num_envs, np.bool_), self._obs)
+            self._observe(np.ones(self.num_envs, np.bool_))
 
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
         """Return (n, number of actions): False where an action cannot have an effect now.
@@ -296,7 +287,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._envs[ids] = state
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
-        observe_batch(self._records[0], mask, self._obs)
+        self._observe(mask)
         self._truncations[ids] = self._envs["done"][ids].astype(np.bool_)
         self._is_reset = self._is_reset or bool(mask.all())
 
@@ -305,7 +296,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         The copies share nothing with this batch. To try all actions at once: `envs.clone([i], repeat=145)`.
         """
-        ids = np.repeat(self._ids(env_ids), whole("repeat", repeat, 1, 2**31 - 1))
+        ids = np.repeat(self._ids(env_ids), checks.whole("repeat", repeat, 1, 2**31 - 1))
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.num_envs = len(ids)
@@ -352,18 +343,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return Blue's actions, checked before any environment moves; an external attacker's go to a buffer."""
-        red = None
-        if self._external:
-            if not isinstance(actions, Mapping) or set(actions) != {"blue", "red"}:
-                raise UserError("with an external attacker, actions must be a dict with the keys 'blue' and 'red'.")
-            actions, red = actions["blue"], whole_numbers("red actions", actions["red"], (self.num_envs, 2))
-        blue = whole_numbers("actions", actions, (self.num_envs,))
-        check_range("action", blue, len(self._action_ids))
+        actions, red = split_actions(actions) if self._external else (actions, None)
+        blue = blue_actions(actions, self.num_envs, len(self._action_ids))
         if red is not None:
-            kinds, targets = red.T.copy()
-            check_range("kind of red action", kinds, RED_KINDS)
-            check_range("target of red action", targets, NUM_HOSTS)
-            self._red_actions[:] = red
+            self._red_actions[:] = red_actions(red, self.num_envs)
         return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
 
     def _run(self, blue: NDArray[np.int64]) -> int:
@@ -380,46 +363,21 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         mode, mixed = RESET_MODES[self.autoreset_mode], self._mixed
         if len(self._slices) == 1:
             return int(step_batch(*common, 0, self.num_envs, mode, mixed))
-        if self._lanes is None or self._lanes_owner != os.getpid():  # threads do not survive a fork
-            self._lanes = Lanes(self._threads - 1)
-            self._lanes_owner = os.getpid()
-        return self._lanes.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
+        return self._team.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
 
-    def _episode_infos(self) -> dict[str, Any]:
-        """Return the return and length of the episodes that just ended, as Gymnasium's own environments would."""
-        mask = self._truncations.copy()
-        episode = {
-            "r": np.where(mask, self._envs["last_total"], 0.0),
-            "_r": mask,
-            "l": np.where(mask, self._envs["last_length"], 0).astype(np.int64),
-            "_l": mask,
-        }
-        infos: dict[str, Any] = {"episode": episode, "_episode": mask}
-        if self.workflow is not None:
-            infos.update(workflow=self.workflow.infos(mask), _workflow=mask)
-            episode["r"] = episode["r"] + infos["workflow"]["alignment_return"]
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            final_obs = np.full(self.num_envs, None, dtype=object)
-            for i in np.flatnonzero(mask):
-                final_obs[i] = self.final_observations[i].copy()
-            infos.update(final_obs=final_obs, _final_obs=mask, final_info=dict(infos), _final_info=mask)
-        return infos
+    def _observe(self, mask: NDArray[np.bool_]) -> None:
+        """Write the observations of the environments of `mask`, from their present state."""
+        envs, scenario, _ = self._records
+        observe_batch(envs, scenario, mask, self._obs)
 
     def _ids(self, env_ids: Ids) -> NDArray[np.intp]:
-        if env_ids is None:
-            return np.arange(self.num_envs)
-        ids = np.asarray(env_ids)
-        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-            raise UserError(f"env_ids must be a list of whole numbers; got {env_ids!r}.")
-        if ids.size and (ids.min() < 0 or ids.max() >= self.num_envs):
-            raise UserError(f"env_ids must lie in 0..{self.num_envs - 1}; got {ids.min()}..{ids.max()}.")
-        return ids.astype(np.intp)
+        return environment_ids(env_ids, self.num_envs)
 
     def _out(self, array: NDArray[Any]) -> Any:
         return array.copy() if self.copy else array
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("truth", "workflow", "_records", "_lanes", "_lanes_owner", "_slices")
+        derived = ("truth", "workflow", "_records", "_team", "_slices")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

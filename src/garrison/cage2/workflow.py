@@ -184,6 +184,7 @@ def apply_workflow(workflow: Workflow, envs: NDArray[np.void], scenario: NDArray
     """Write a workflow into the records that the kernels read."""
     envs["order"] = envs["next_order"] = order_table(workflow.orders, len(envs))
     scenario["has_workflow"] = 1
+    scenario["shows_order"] = workflow.show_order
     scenario["by_history"] = workflow.definition == "history"
     outside = int(scenario["foothold"][0]) if workflow.foothold == "ignore" else -1
     scenario["inside"] = sum(1 << h for h in range(len(HOSTS)) if h != outside)

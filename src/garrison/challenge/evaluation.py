@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from garrison.cage2.names import REDS
+from garrison.cage2.names import REDS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.errors import UserError, choose
 
 if TYPE_CHECKING:
     from garrison.agents import Agent
 
-RULES = ("head", "leaderboard")
 NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
@@ -57,7 +56,7 @@ class Evaluation:
     def is_official(self) -> bool:
         """Whether the cells are the challenge's nine."""
         return [(c.length, c.red) for c in self.cells] == [
-            (length, red) for length in leaderboard.LENGTHS for red in leaderboard.REDS
+            (length, red) for length in leaderboard.LENGTHS for red in leaderboard.EVALUATED_REDS
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def evaluate(
     rules: str = "head",
     episodes: int = 1000,
     seed: int = 0,
-    reds: Sequence[str] = leaderboard.REDS,
+    reds: Sequence[str] = leaderboard.EVALUATED_REDS,
     lengths: Sequence[int] = leaderboard.LENGTHS,
 ) -> Evaluation:
     """Score `agent` against every attacker with every length of episodes.
@@ -129,7 +128,7 @@ def evaluate(
 
     choose("rules", rules, RULES)
     for red in reds:
-        choose("red", red, REDS[:-1])
+        choose("red", red, SCRIPTED_REDS)
     for what, values in (("red", reds), ("length", lengths)):
         if not values or len(set(values)) != len(values):
             raise UserError(f"name each {what} once, and at least one; got {' '.join(map(str, values)) or 'none'}.")

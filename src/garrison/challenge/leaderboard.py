@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-REDS = ("bline", "meander", "sleep")
+EVALUATED_REDS = ("bline", "meander", "sleep")
 LENGTHS = (30, 50, 100)
 
 
@@ -19,11 +19,11 @@ class LeaderboardRow:
     total: float
     ci95: float
     cells: tuple[float, ...]
-    """Mean returns, in the order of `LENGTHS` and within each of `REDS`"""
+    """Mean returns, in the order of `LENGTHS` and within each of `EVALUATED_REDS`"""
 
     def cell(self, red: str, length: int) -> float:
         """Return the mean return against `red` with episodes of `length` steps."""
-        return self.cells[LENGTHS.index(length) * len(REDS) + REDS.index(red)]
+        return self.cells[LENGTHS.index(length) * len(EVALUATED_REDS) + EVALUATED_REDS.index(red)]
 
 
 @cache
@@ -48,6 +48,6 @@ def marks(odds: dict[str, float], length: int) -> dict[str, float]:
     table = leaderboard()
     known = {"random": table[18], "react-restore": table[17], "the winner": table[0]}
     return {
-        name: sum(share * row.cell(red, length) for red, share in odds.items() if red in REDS)
+        name: sum(share * row.cell(red, length) for red, share in odds.items() if red in EVALUATED_REDS)
         for name, row in known.items()
     }

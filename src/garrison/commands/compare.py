@@ -1,6 +1,7 @@
 """`garrison compare`: runs side by side; presets and files are trained first, one after the other, for equal times."""
 
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,19 +11,17 @@ from typing import Annotated
 import tyro
 
 from garrison.errors import UserError
-from garrison.report import figure_style as style
-from garrison.report.comparison import draw, facts, label, to_text
+from garrison.report.comparison import facts, tell_apart, to_text
 from garrison.report.comparison_page import comparison_page
-from garrison.report.history import Run
+from garrison.report.history import RunHistory
 from garrison.runs.experiment import load_experiment, parse_duration
 from garrison.runs.presets import preset
 from garrison.storage.atomic import write_json
-from garrison.system import require
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Put runs side by side: a table, and a picture of return, speed, losses and time split.
+    """Put runs side by side: a table, and a page with return, speed, losses and time split.
 
     Presets and YAML files are trained first, for the same wall time each: garrison compare ppo-mixed impala-mixed
     --duration 10m. What follows -- goes to each of these trainings: -- --envs 32 --seed 1.
@@ -33,11 +32,9 @@ class Arguments:
     duration: str = ""
     """How long to train each preset and file: 90s, 10m, 1.5h."""
     out: str = "comparison"
-    """Folder for comparison.json, comparison.html and comparison.png, and for the trained runs."""
+    """Folder for comparison.html and comparison.json, and for the trained runs."""
     smooth: int = 10
     """Updates that a point of a curve is the mean of."""
-    plots: bool = True
-    """Whether to draw comparison.png, which needs Matplotlib."""
     json: bool = False
     """Print the table as JSON instead."""
 
@@ -46,11 +43,12 @@ def main(arguments: list[str]) -> int:
     """Run `garrison compare`."""
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     arguments, flags = arguments[:cut], arguments[cut + 1 :]
+    for old in {"--plots", "--no-plots"} & set(arguments):
+        print(f"garrison compare: {old} does nothing any more: the curves are on the page.", file=sys.stderr)
+        arguments.remove(old)
     args = tyro.cli(Arguments, prog="garrison compare", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
     if not args.runs:
         raise UserError("name the runs to compare: garrison compare RUN RUN...")
-    if args.plots:
-        require("matplotlib")
     out = Path(args.out)
     paths = plan(args, out, flags)
     code = 0
@@ -58,17 +56,13 @@ def main(arguments: list[str]) -> int:
         if path != Path(name):
             print(f"training {name} for {args.duration} in {path}", file=sys.stderr, flush=True)
             code = max(code, train(name, path, args.duration, flags))
-    runs = label([Run.read(path) for path in paths])
+    runs = tell_apart([RunHistory.read(path) for path in paths])
     table = [facts(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", table)
-    command = " ".join(["garrison compare", *arguments, *(["--", *flags] if flags else [])])
-    written = [comparison_page(runs, table, args.smooth, command).write(out / "comparison.html")]
-    print(json.dumps(table) if args.json else to_text(table))
-    if args.plots:
-        written.append(style.save(draw(runs, args.smooth), out / "comparison.png"))
-    if not args.json:
-        print("", *written, sep="\n")
+    command = shlex.join(["garrison", "compare", *arguments, *(["--", *flags] if flags else [])])
+    page = comparison_page(runs, table, args.smooth, command).write(out / "comparison.html")
+    print(json.dumps(table) if args.json else f"{to_text(table)}\n\n{page}")
     return code
 
 

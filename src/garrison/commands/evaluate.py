@@ -26,7 +26,7 @@ class Arguments:
     """Episodes per cell: per attacker and length."""
     seed: int = 0
     """Decides every draw: the same seed gives the same result."""
-    red: str = ",".join(leaderboard.REDS)
+    red: str = ",".join(leaderboard.EVALUATED_REDS)
     """Who attacks. Each attacker is played apart, so shares such as bline:0.7 have no meaning here."""
     length: tuple[int, ...] = leaderboard.LENGTHS
     """Steps per episode. Each length is played apart."""
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
         names = ",".join(part.partition(":")[0] for part in args.red.split(","))
         raise UserError(f"each attacker is played apart: write --red {names}, without shares.")
     agent = load_agent(args.agent, sample=args.sample)
-    rules = args.rules or getattr(agent, "rules", None) or "head"
+    rules = args.rules or agent.rules or "head"
     result = evaluate(agent, rules, args.episodes, args.seed, args.red.split(","), args.length)
     print(json.dumps(result.to_dict()) if args.json else result.to_text())
     if not args.json and sys.stdout.isatty() and not result.is_official:

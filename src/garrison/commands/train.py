@@ -206,13 +206,13 @@ def official(
     cells: list[CellScore] = []
     mix: dict[str, dict[str, float]] = {}
     seconds = 0.0
-    for red in leaderboard.REDS:
+    for red in leaderboard.EVALUATED_REDS:
         agent = CountingAgent(NetworkAgent.of(values, name))
         part = evaluate(agent, experiment.env.rules, experiment.run.evaluate_episodes, reds=[red])
         cells += part.cells
         seconds += part.seconds
         mix[red] = agent.shares()
-    cells.sort(key=lambda cell: (cell.length, leaderboard.REDS.index(cell.red)))
+    cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
     return Evaluation(name, experiment.env.rules, experiment.run.evaluate_episodes, 0, tuple(cells), seconds), mix
 
 

@@ -1,4 +1,4 @@
-"""Which backend, how many workers, which batch size: the model of `vector.model`, anchored in what was measured."""
+"""Which backend, how many workers, which batch size: the cost model of vector/timing, anchored in measurements."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from garrison.profile.findings import cpu_share
+from garrison.text import plural
 from garrison.vector.timing.cost_model import Load, Overheads, predict
 from garrison.vector.timing.parts import BINS, Distribution
 
@@ -36,7 +37,7 @@ class Advice:
         more = f", batch_size {self.batch_size}" if self.batch_size else ""
         if self.backend in ("serial", "native"):
             return self.backend
-        return f"{self.backend} with {self.workers} worker{'s' if self.workers > 1 else ''}{more}"
+        return f"{self.backend} with {plural(self.workers, 'worker')}{more}"
 
 
 def distribution(row: Row) -> Distribution:

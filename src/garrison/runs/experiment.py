@@ -14,16 +14,12 @@ from typing import Annotated, Any, Self, TypeVar
 
 import tyro
 
-from garrison.cage2.names import REDS
+from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
 from garrison.errors import UserError, choose
 from garrison.learn.config import A3CConfig, ImpalaConfig, PPOConfig
 from garrison.system import require
 
 CAGE2 = "garrison/CAGE2-v0"
-RULES = ("head", "leaderboard")
-ENCODERS = ("challenge", "wrapper2")
-OBSERVATIONS = ("bits", "memory")
-ACTIONS = ("all", "compact")
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 Learner = PPOConfig | ImpalaConfig | A3CConfig
@@ -71,7 +67,7 @@ class EnvConfig:
         choose("rules", self.rules, RULES)
         choose("encoder", self.encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)
-        choose("actions", self.actions, ACTIONS)
+        choose("actions", self.actions, ACTION_SETS)
         _ = self.red_odds
         if self.is_cage2 and self.env_args:
             raise UserError(f"env_args are for other environments than {CAGE2}; it has red, rules, length and encoder.")
@@ -204,7 +200,7 @@ def parse_odds(text: str) -> dict[str, float]:
     {'bline': 0.5, 'meander': 0.5}
     """
     parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
-    names = [choose("red", name.strip(), REDS[:-1]) for name, _, _ in parts]
+    names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
     if not names or len(set(names)) != len(names):
         raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")
     if not any(colon for _, colon, _ in parts):

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
+from garrison.learn.run import RunLog
 from garrison.runs.folder import RunFolder
 from garrison.storage import checkpoint
 
@@ -27,7 +28,7 @@ class Limits:
     """Steps between evaluations; 0 means none."""
 
 
-class Recorder:
+class Recorder(RunLog):
     """Writes a run's folder while it goes.
 
     Args:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from garrison.contract import checks
 from garrison.errors import UserError, choose
 from garrison.system import cores
 from garrison.vector import extras as extras_
@@ -73,7 +74,7 @@ def make(
         env_kwargs: Passed on to the environment.
     """
     choose("backend", backend, ["auto", "native", *BACKENDS])
-    mode = _mode(autoreset_mode)
+    mode = checks.autoreset_mode(autoreset_mode)
     wanted = extras_.cadences(extras)
     if timing not in (True, False, "workers"):
         raise UserError(f"timing must be True, False or 'workers'; got {timing!r}")
@@ -192,14 +193,6 @@ def _batch_size(batch_size: int | None, num_envs: int, backend: str) -> int:
     if not 1 <= batch_size <= num_envs:
         raise UserError(f"batch_size must be between 1 and num_envs={num_envs}; got {batch_size}")
     return batch_size
-
-
-def _mode(mode: AutoresetMode | str) -> AutoresetMode:
-    if isinstance(mode, AutoresetMode):
-        return mode
-    names = {m.name.lower(): m for m in AutoresetMode} | {m.value: m for m in AutoresetMode}
-    choose("autoreset_mode", mode if mode in names else mode.lower(), list(names))
-    return names.get(mode) or names[mode.lower()]
 
 
 def _start_method(method: str | None) -> str:

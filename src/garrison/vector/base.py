@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from garrison.contract.checks import reset_mask, spread_seed
 from garrison.errors import UserError
 from garrison.vector import rows
 from garrison.vector.buffers import Block, Plan
@@ -206,11 +207,7 @@ class Batch(VectorEnv[Any, Any, Any]):
     def _chosen(self, options: dict[str, Any] | None) -> tuple[NDArray[np.intp], dict[str, Any] | None]:
         if options is None or "reset_mask" not in options:
             return np.arange(self.num_envs), options
-        mask = options["reset_mask"]
-        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,) and mask.any()
-        if not fits:
-            wanted = f"a boolean array of shape ({self.num_envs},), not all False"
-            raise UserError(f"options['reset_mask'] must be {wanted}; got {mask!r}")
+        mask = reset_mask(options, self.num_envs)
         if not self._reset_done and not mask.all():
             raise UserError("the first reset must be of all environments: call reset() without a mask first")
         return np.flatnonzero(mask), {key: value for key, value in options.items() if key != "reset_mask"}
@@ -229,17 +226,6 @@ class Batch(VectorEnv[Any, Any, Any]):
             done = chosen[self._ended[chosen]].tolist()
             how = "call reset(options={'reset_mask': terminations | truncations}) first"
             raise UserError(f"the episodes of environments {done} have ended and autoreset is disabled; {how}")
-
-
-def spread_seed(seed: int | Sequence[int | None] | None, num_envs: int) -> list[int | None]:
-    """Return one seed per environment: s becomes s, s + 1, ..."""
-    if seed is None:
-        return [None] * num_envs
-    if isinstance(seed, int | np.integer):
-        return [int(seed) + i for i in range(num_envs)]
-    if len(seed) != num_envs:
-        raise UserError(f"a list of seeds must have one per environment, {num_envs}; got {len(seed)}")
-    return [None if s is None else int(s) for s in seed]
 
 
 class _Merger:

@@ -12,11 +12,11 @@ import tyro
 from garrison.agents import load_agent
 from garrison.agents.workflow import BASELINES, GreedyByOrder
 from garrison.errors import UserError
+from garrison.report.workflow_tables import write_scores
 from garrison.runs.experiment import EnvConfig
 from garrison.storage import checkpoint
-from garrison.workflow.export import write_scores
 from garrison.workflow.inherit import BASE, order_files
-from garrison.workflow.orders import ALL, label, name_of, parse_orders
+from garrison.workflow.orders import ALL, NAMES, label, name_of, parse_orders
 from garrison.workflow.play import AgentPlayer, NetworkPlayer, Player, play
 from garrison.workflow.scores import Score
 from garrison.workflow.settings import TRAIN, WorkflowConfig, WorkflowExperiment
@@ -75,7 +75,7 @@ def main(arguments: list[str]) -> int:
         players |= {name: scripted(name) for name in BESIDE if name != player.name}
     tables = {name: score_orders(one, env, workflow, orders, args.episodes, args.seed) for name, one in players.items()}
     if args.csv:
-        write_scores(Path(args.csv), tables[player.name])
+        write_scores(Path(args.csv), [score.to_dict() for score in tables[player.name]], NAMES)
     if args.json:
         rows = {name: [score.to_dict() for score in scores] for name, scores in tables.items()}
         about = {"agent": player.name, "episodes": args.episodes, "seed": args.seed, "env": dataclasses.asdict(env)}
@@ -138,7 +138,7 @@ def find_player(name: str, sample: bool = False) -> tuple[Player, WorkflowExperi
         if "workflow" in values["experiment"]:
             return NetworkPlayer(values, name, sample), WorkflowExperiment.of_checkpoint(values)
     agent = load_agent(name, sample)
-    rules = getattr(agent, "rules", None) or TRAIN.env.rules
+    rules = agent.rules or TRAIN.env.rules
     settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))
     return AgentPlayer(lambda order, envs: agent, name, agent.encoder), settings
 

@@ -1,17 +1,22 @@
-"""What a search leaves behind: results as JSON, the users' tables, and pictures."""
+"""What a search leaves behind: results as JSON, the users' tables, and figures."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from garrison.errors import UserError
+from garrison.report.history import RunHistory
+from garrison.report.search_history import SearchHistory
+from garrison.report.workflow_tables import write_search
 from garrison.storage.atomic import write_json
 from garrison.system import facts
 from garrison.workflow import surrogate
 from garrison.workflow.decisions import Trial, best_of
-from garrison.workflow.export import write_search
-from garrison.workflow.orders import label, name_of
+from garrison.workflow.inherit import BASE
+from garrison.workflow.orders import NAMES, label, name_of
 from garrison.workflow.settings import SearchExperiment
-from garrison.workflow.trials import Book
+from garrison.workflow.trials import UPDATES, Book
 
 RESULTS = "results.json"
 
@@ -39,12 +44,32 @@ def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) 
             "machine": facts(),
         },
     )
-    write_search(book.folder, experiment, book.trials, book.updates(), book.base_episodes)
+    search = read_search(book.folder)
+    write_search(search, [trial.to_dict() for trial in book.trials])
     if book.trials and find_spec("matplotlib") is not None:
-        from garrison.workflow.plots import plot_search
+        from garrison.report.workflow_figures import plot_search
 
-        plot_search(book, experiment.workflow.compliance_threshold, posterior, book.folder / "plots")
+        plot_search(search, book.folder / "plots")
     return path
+
+
+def read_search(folder: Path) -> SearchHistory:
+    """Read the results of a search, finished or interrupted."""
+    if not (folder / RESULTS).exists():
+        raise UserError(f"the search in {folder} has no results yet.", hint=f"Go on with --resume {folder}.")
+    results = json.loads((folder / RESULTS).read_text())
+    updates = folder / UPDATES
+    base_episodes = results["base_episodes"]
+    return SearchHistory(
+        path=folder.resolve(),
+        orders=sorted(results["orders"], key=lambda row: int(row["iteration"])),
+        updates=[json.loads(line) for line in updates.read_text().splitlines()] if updates.exists() else [],
+        settings=results["settings"],
+        posterior=results["posterior"],
+        names=NAMES,
+        base_episodes=base_episodes,
+        base=RunHistory.read(folder / BASE) if base_episodes else None,
+    )
 
 
 def posterior_of(trials: list[Trial]) -> surrogate.Posterior | None:

@@ -75,8 +75,8 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
 
 def train_run(args: Arguments, name: str) -> int:
     """Train, record and evaluate; return the exit code."""
+    from garrison.report.workflow_tables import write_run
     from garrison.workflow.evaluate import score_orders
-    from garrison.workflow.export import write_run
     from garrison.workflow.inherit import trained_in
     from garrison.workflow.play import NetworkPlayer
     from garrison.workflow.training import resume_values, train_in_folder
@@ -111,12 +111,17 @@ def train_run(args: Arguments, name: str) -> int:
         is_kept = write_summary(folder, summary) and is_kept
         if not args.quiet:
             print(_evaluated(scores, experiment.workflow.compliance_threshold))
-    write_run(folder, experiment)
+    write_run(folder, orders_text(experiment.workflow.orders), experiment.to_dict())
     if "compliance" in summary and find_spec("matplotlib") is not None:
-        from garrison.workflow.plots import plot_training
+        from garrison.report.workflow_figures import plot_training
 
         plot_training(folder.path, experiment.workflow.compliance_threshold, folder.path / "plots")
     return EXIT.get(outcome.status, interrupts.exit_code) or (0 if is_kept else 1)
+
+
+def orders_text(orders: tuple[int, ...]) -> str:
+    """Return how the training log names a set of orders."""
+    return label(orders[0]) if len(orders) == 1 else "all" if len(orders) == len(ORDERS) else f"{len(orders)} orders"
 
 
 def title_of(orders: tuple[int, ...]) -> str:

@@ -13,6 +13,7 @@ import torch
 
 from garrison.errors import UserError
 from garrison.learn.ppo import train
+from garrison.learn.run import RunLog
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
 from garrison.workflow.decisions import Decision, Trial
@@ -100,7 +101,7 @@ class Book:
         return rows
 
 
-class Watch:
+class Watch(RunLog):
     """A `RunLog` that only knows when to stop."""
 
     def __init__(self, interrupted: Callable[[], bool]) -> None:
@@ -110,16 +111,6 @@ class Watch:
     def stop(self) -> bool:
         """Whether to end after this update."""
         return self._interrupted()
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        """Keep nothing."""
-
-    def due_checkpoint(self, step: int) -> bool:
-        """Want none: an order takes seconds."""
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        """Keep nothing."""
 
 
 def run_trial(

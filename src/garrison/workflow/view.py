@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
+from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 from garrison.runs.view import LINE_EVERY, LiveView, PlainView, QuietView, Title, View, bar
 from garrison.text import clock, short
-from garrison.workflow.tracking import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 
 ROWS = {"environment reward": ENV_REWARD, "alignment reward": ALIGNMENT, "sum": TOTAL, "fixes an episode": FIXES}
 

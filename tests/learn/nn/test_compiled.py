@@ -6,15 +6,16 @@ import torch
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn import PPOConfig, ppo, run
-from garrison.learn.loss import Terms
-from garrison.learn.nn import blas, compiled
+from garrison.learn import PPOConfig, ppo
+from garrison.learn.nn import blas, compiled, network
 from garrison.learn.nn.autograd import AutogradNetwork
-from garrison.learn.nn.compiled import CHUNK, CompiledNetwork
+from garrison.learn.nn.compiled import CompiledNetwork
+from garrison.learn.nn.loss import Terms
+from garrison.learn.nn.plan import CHUNK
 from garrison.learn.nn.policy import views
 from garrison.learn.nn.sampling import make_streams
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.random_policies import random_batch, random_policy
+from tests.helpers.learning import random_batch, random_policy
 
 BITS = spaces.Box(0, 1, (52,), np.int8)
 REALS = spaces.Box(-5.0, 5.0, (7,), np.float32)
@@ -68,17 +69,19 @@ def test_acting_equals_autograd(case: str) -> None:
     stored = np.empty((num_envs, *observations.shape), observations.dtype)
     observation_space.seed(1)
     observations.store(np.stack([observation_space.sample() for _ in range(num_envs)]), stored)
-    masks = np.random.default_rng(1).random((num_envs, policy.actions.size)) < 0.5 if masked else np.ones((0, 0), bool)
+    masks = (
+        np.random.default_rng(1).random((num_envs, policy.actions.mask_size)) < 0.5 if masked else np.ones((0, 0), bool)
+    )
     if masked:
         masks[:, policy.actions.offsets[:-1]] = True
     results = []
-    for network in (AutogradNetwork(policy, num_envs, 1), CompiledNetwork(policy, num_envs, 2)):
-        indices = np.empty((num_envs, policy.actions.heads), np.int32)
+    for computed in (AutogradNetwork(policy, num_envs, 1), CompiledNetwork(policy, num_envs, 2)):
+        choices = np.empty((num_envs, *policy.actions.shape), np.int32)
         log_probs, values = np.empty((2, num_envs), np.float32)
-        network.act(stored, np.zeros(num_envs, bool), masks, make_streams(0, num_envs), indices, log_probs, values)
-        np.testing.assert_allclose(network.values(stored, np.arange(num_envs)), values, atol=2e-6)
-        network.close()
-        results.append((indices, log_probs, values))
+        computed.act(stored, np.zeros(num_envs, bool), masks, make_streams(0, num_envs), choices, log_probs, values)
+        np.testing.assert_allclose(computed.values(stored, np.arange(num_envs)), values, atol=2e-6)
+        computed.close()
+        results.append((choices, log_probs, values))
     same = (results[0][0] == results[1][0]).all(axis=1)
     assert same.mean() > 0.999  # a draw may fall on the other side of a border by rounding
     np.testing.assert_allclose(results[0][1][same], results[1][1][same], atol=5e-6)
@@ -103,7 +106,7 @@ def test_every_blas_library_gives_the_same_products(place: int, monkeypatch: pyt
 
 
 def test_without_a_blas_library_auto_means_autograd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "find_sgemm", lambda: None)
+    monkeypatch.setattr(network, "find_sgemm", lambda: None)
     config = PPOConfig(steps=100, rollout=5, threads=1)
     assert ppo.train(config, BitsEnv(4)).compute == "autograd"
     with pytest.raises(UserError, match="a BLAS library"):
@@ -117,6 +120,6 @@ def test_nan_weights_show_in_the_loss() -> None:
     network = CompiledNetwork(policy, 300, 1)
     means = network.gradient(batch, np.arange(600), Terms(0.2, 0.0, 0.5, 0.01))
     network.close()
-    assert np.isnan(means.policy)
+    assert np.isnan(means.policy_loss)
     assert np.isnan(means.entropy)
-    assert np.isfinite(means.value)
+    assert np.isfinite(means.value_loss)

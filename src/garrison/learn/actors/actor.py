@@ -8,11 +8,11 @@ from gymnasium.vector import VectorEnv
 from garrison.learn.actors.transport import Buffer, Desk, Layout, Report
 from garrison.learn.collector import Collector
 from garrison.learn.config import PolicyConfig
+from garrison.learn.envs import EnvFactory
+from garrison.learn.nn.network import make_network
 from garrison.learn.nn.policy import Policy
-from garrison.learn.run import EnvFactory, make_network
+from garrison.learn.stages import ACTOR
 from garrison.learn.stopwatch import Stopwatch
-
-STAGES = ("act", "step", "copy", "wait")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Plan:
 class Actor:
     """Acts with the newest weights that its desk has; the same loop in any process, behind any transport."""
 
-    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = STAGES) -> None:
+    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = ACTOR) -> None:
         self.envs = recipe.make_envs(recipe.num_envs)
         try:
             self.policy = policy_of(self.envs, recipe.policy)
@@ -68,7 +68,7 @@ class Actor:
 
     def fill(self, buffer: Buffer, version: int) -> Report:
         """Act until the buffer is full."""
-        buffer.memory[:] = self.network.state.numpy()
+        buffer.memory[:] = self.network.recurrent_state.numpy()
         self.watch.mark("copy")
         returns, lengths = self.collector.collect(buffer.rollout, self.watch)
         return Report(version, returns, lengths, self.watch.lap())

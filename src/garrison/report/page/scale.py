@@ -28,8 +28,8 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
     def shows(self, value: float | None) -> bool:
-        """Say whether this axis can show the value at all."""
-        return value is not None and math.isfinite(value) and (value > 0 or not self.log)
+        """Return whether this axis can show the value at all."""
+        return value is not None and math.isfinite(value) and (value * self.low > 0 or not self.log)
 
     def labels(self) -> list[str]:
         """Write the ticks, with as many digits as tell them apart."""
@@ -67,6 +67,12 @@ def scale(
     step = _step((high - low) / 5)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return Scale(first * step, last * step, False, tuple(k * step for k in range(first, last + 1)))
+
+
+def cost_scale(values: Sequence[float | None]) -> Scale:
+    """Return a logarithmic axis of negative numbers, which rises towards zero: -40 lies well below -15."""
+    costs = scale([-v for v in finite(values)], log=True)
+    return Scale(-costs.high, -costs.low, True, tuple(-t for t in reversed(costs.ticks)))
 
 
 def _step(rough: float) -> float:

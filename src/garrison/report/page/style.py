@@ -1,20 +1,19 @@
 """The style sheet that every page carries: light and dark, screen and print."""
 
-LIGHT = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b07d00", "#56b4e9", "#5b5b5b", "#8c564b")  # safe for most eyes
-DARK = ("#4aa8e0", "#f0803c", "#2fc79a", "#e29cc4", "#e6b422", "#8fd0f5", "#a8a8a8", "#c08a7e")
+from garrison.report.palette import PALETTE
 
 
-def _colours(names: tuple[str, ...]) -> str:
-    return "".join(f"--c{k}:{colour};" for k, colour in enumerate(names))
+def _colours(form: int) -> str:
+    return "".join(f"--c{k}:{forms[form]};" for k, forms in enumerate(PALETTE.values()))
 
 
-_SERIES = "".join(f".c{k}{{--c:var(--c{k})}}" for k in range(len(LIGHT)))
+_SERIES = "".join(f".c{k}{{--c:var(--c{k})}}" for k in range(len(PALETTE)))
 
 CSS = f"""
 :root{{color-scheme:light dark;--ink:#1c2127;--soft:#5d6670;--line:#dde1e6;--paper:#fff;--tint:#f4f6f8;--warn:#9a5b00;
-{_colours(LIGHT)}}}
+{_colours(0)}}}
 @media(prefers-color-scheme:dark){{:root{{--ink:#e6e9ec;--soft:#9aa4ae;--line:#363d45;--paper:#14181c;--tint:#1d2329;
---warn:#f0b252;{_colours(DARK)}}}}}
+--warn:#f0b252;{_colours(1)}}}}}
 {_SERIES}
 *{{box-sizing:border-box}}
 body{{margin:0 auto;max-width:920px;padding:28px 20px 60px;background:var(--paper);color:var(--ink);

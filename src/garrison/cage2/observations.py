@@ -1,0 +1,48 @@
+"""The observations that a batch can show: how long each is, and who writes it.
+
+Every observation begins with the challenge's 52 bits (observe.py); here is what comes behind them. A writer reads only
+what is in a `MEMORY` record and in the scenario, so that agents, which are given the 52 bits alone, can have the same
+observation (agent_memory.py). `docs/extend/observation.md` shows how to add one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cage2.defender_memory import NUM_REMEMBERED, write_memory
+from garrison.cage2.layout import Record
+from garrison.cage2.names import OBSERVATIONS, Observation
+from garrison.cage2.observe import NUM_BITS
+from garrison.errors import choose
+from garrison.jit import kernel
+
+
+class Contents(NamedTuple):
+    """What an observation consists of."""
+
+    num_bits: int
+    """Bits in a row, the order of a workflow not included"""
+    keeps_memory: bool
+    """Whether what a defender can remember must be kept up to date for it"""
+
+
+CONTENTS = {
+    Observation.BITS: Contents(NUM_BITS, keeps_memory=False),
+    Observation.MEMORY: Contents(NUM_REMEMBERED, keeps_memory=True),
+}
+
+
+@kernel
+def write_further_bits(memory: Record, sc: Record, row: NDArray[np.int8]) -> None:
+    """Write what the observation has behind the first 52 bits of `row`."""
+    if sc.observation == Observation.MEMORY:
+        write_memory(memory, row)
+
+
+def choose_observation(scenario: NDArray[np.void], name: str) -> int:
+    """Set which observation the kernels write, and return its number of bits."""
+    code = OBSERVATIONS.index(choose("observation", name, OBSERVATIONS))
+    scenario["observation"] = code
+    scenario["keeps_memory"] = CONTENTS[code].keeps_memory
+    return CONTENTS[code].num_bits
