@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import garrison.vector
-from garrison.cluster.transport import Remote
-from garrison.learn.actors.actor import Plan, Recipe, policy_of
+from garrison.cluster.ray_transport import Remote
+from garrison.learn.actors.actor import ActorPlan, ActorSpec, policy_of
 from garrison.learn.actors.transport import Layout
 from garrison.learn.config import PolicyConfig
 
@@ -16,11 +16,11 @@ def carts(n: int, env: Any = "CartPole-v1") -> Any:
     return garrison.vector.make(env, n, "serial")
 
 
-def plan(make_envs: Callable[[int], Any] = carts, **changes: Any) -> Plan:
+def plan(make_envs: Callable[[int], Any] = carts, **changes: Any) -> ActorPlan:
     given = {"actors": 2, "buffers": 2, "timeout": 60.0, "seed": 0} | changes
     envs = make_envs(1)
     layout = Layout(policy_of(envs, NET), 8, 4, False)
-    return Plan(Recipe(make_envs, 4, NET, False, "autograd"), layout, **given)
+    return ActorPlan(ActorSpec(make_envs, 4, NET, False, "autograd"), layout, **given)
 
 
 def receive(transport: Remote, seconds: float = 60.0) -> Any:

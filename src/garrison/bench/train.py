@@ -85,7 +85,7 @@ def garrison(
     def shares() -> dict[str, float]:
         return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}
 
-    with paced(lambda run: train(config, envs, run), see, shares) as work:
+    with paced(lambda run: train(config, envs, run=run), see, shares) as work:
         yield work
     envs.close()
 

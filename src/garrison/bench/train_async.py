@@ -98,7 +98,7 @@ def ppo(
     policy = PolicyConfig(hidden=(hidden, hidden))
     config = PPOConfig(steps=10**12, rollout=rollout, minibatches=minibatches, epochs=epochs, policy=policy)
     made = uneven_envs(envs, rounds, "shared", workers) if rounds else native_envs(envs)
-    with _last_of(lambda run: train(config, made, run), ()) as work:
+    with _last_of(lambda run: train(config, made, run=run), ()) as work:
         yield work
     made.close()
 

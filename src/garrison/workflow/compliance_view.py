@@ -9,17 +9,17 @@ from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, 
 from garrison.runs.view import LINE_EVERY, LiveView, PlainView, QuietView, Title, View, bar
 from garrison.text import clock, short
 
-ROWS = {"environment reward": ENV_REWARD, "alignment reward": ALIGNMENT, "sum": TOTAL, "fixes an episode": FIXES}
+ROWS = {"environment reward": ENV_REWARD, "alignment reward": ALIGNMENT, "sum": TOTAL, "fixes per episode": FIXES}
 
 
-def make_view(title: Title, quiet: bool) -> View:
+def make_compliance_view(title: Title, quiet: bool) -> View:
     """Choose a view for the place that the output goes to."""
     if quiet:
         return QuietView()
-    return WorkflowLive(title) if sys.stdout.isatty() else WorkflowLines(title)
+    return ComplianceLiveView(title) if sys.stdout.isatty() else CompliancePlainView(title)
 
 
-class WorkflowLines(PlainView):
+class CompliancePlainView(PlainView):
     """A line every ten seconds, for logs."""
 
     def show(self, row: Mapping[str, float], share: float) -> None:
@@ -36,7 +36,7 @@ class WorkflowLines(PlainView):
         )
 
 
-class WorkflowLive(LiveView):
+class ComplianceLiveView(LiveView):
     """A panel that is redrawn in place."""
 
     def _score(self) -> Any:
