@@ -28,11 +28,12 @@ def sample(rate: float) -> Sample:
     return Sample(int(rate), 1.0, 1.0, 0.0, 1.0, 1.0, 1, {})
 
 
+@pytest.mark.alone
 def test_rates_memory_and_facts_come_from_fresh_processes() -> None:
     rows = [Configuration({"who": "nap", "ms": ms}, f"{HERE}:nap", {"milliseconds": ms}) for ms in (8, 2)]
     result = measure(rows, repeats=2, seconds=0.1, warm_up=0.0)
     slow, fast = (row_of(result, who="nap", ms=ms) for ms in (8, 2))
-    assert fast.rate == pytest.approx(5000, rel=0.4)
+    assert 1000 < fast.rate <= 5000  # ten for every nap, and a nap is never too short
     assert fast.rate > 2 * slow.rate
     assert fast.median("answer") == 42
     assert fast.median("peak_mb") > 5

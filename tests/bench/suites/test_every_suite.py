@@ -12,6 +12,7 @@ import pytest
 from garrison import cli, system
 from garrison.bench.suites import SUITES, every_suite
 from garrison.errors import UserError
+from tests.helpers.processes import HANG, gone
 
 ROOT = Path(__file__).parents[3]
 # Two benches: one is done at once, the other measures something that never ends.
@@ -47,21 +48,6 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
 
 
-def is_alive(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"  # a zombie waits only for whoever has adopted it
-
-
-def wait_until_gone(processes: list[int]) -> None:
-    end = time.monotonic() + 10
-    while any(map(is_alive, processes)) and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not any(map(is_alive, processes))
-
-
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
 )
@@ -78,9 +64,9 @@ def test_an_interrupt_leaves_what_is_finished_and_no_process(tmp_path: Path, num
     while len(below := system.process_tree(process.pid)) < 2:
         time.sleep(0.02)
     process.send_signal(number)
-    assert process.wait(20) == code
+    assert process.wait(HANG) == code
     process.stdout.close()
-    wait_until_gone(below[1:])
+    assert gone(below[1:])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["done.json", "index.html"]
 
 

@@ -1,6 +1,8 @@
-"""`send` and `recv`: ready environments first, each with the trajectory that it has alone."""
+"""`send` and `recv`: ready environments first, each with the trajectory that it has alone.
 
-import time
+A test file that imports these tests has a fixture `backend` that names what they are made for.
+"""
+
 from collections import defaultdict
 from functools import partial
 from typing import Any
@@ -16,14 +18,16 @@ from tests.helpers.vector_samples import Sampler, assert_same
 LENGTHS = (3, 4, 7, 5, 6)
 
 
-def make(**kwargs: Any) -> Any:
+def make(backend: str, **kwargs: Any) -> Any:
     makers = [partial(Sampler, n) for n in LENGTHS]
-    return garrison.vector.make(makers, backend="async", **{"workers": 2, "batch_size": 2, **kwargs})
+    return garrison.vector.make(makers, backend=backend, **{"workers": 2, "batch_size": 2, **kwargs})
 
 
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])
 @pytest.mark.parametrize(("workers", "batch_size"), [(1, 1), (2, 2), (2, 5), (5, 3)])
-def test_each_environment_has_the_trajectory_it_has_in_serial(workers: int, batch_size: int, mode: str) -> None:
+def test_each_environment_has_the_trajectory_it_has_in_serial(
+    backend: str, workers: int, batch_size: int, mode: str
+) -> None:
     steps = 15
     serial = garrison.vector.make([partial(Sampler, n) for n in LENGTHS], backend="serial", autoreset_mode=mode)
     actions = np.random.default_rng(0).integers(2, 9, (steps, 5))
@@ -35,7 +39,7 @@ def test_each_environment_has_the_trajectory_it_has_in_serial(workers: int, batc
             word = infos["word"][i] if "word" in infos and infos["_word"][i] else None
             expected[i].append((observations[i].copy(), rewards[i], terminations[i], truncations[i], word))
 
-    envs = make(workers=workers, batch_size=batch_size, autoreset_mode=mode)
+    envs = make(backend, workers=workers, batch_size=batch_size, autoreset_mode=mode)
     envs.reset(seed=1)
     envs.send(actions[0])
     seen: dict[int, list[Any]] = defaultdict(list)
@@ -55,31 +59,8 @@ def test_each_environment_has_the_trajectory_it_has_in_serial(workers: int, batc
     envs.close()
 
 
-class Sleeper(Sampler):
-    def step(self, action: Any) -> Any:
-        time.sleep(0.3 if self.length == 3 else 0.0)
-        return super().step(action)
-
-
-def test_the_slowest_does_not_hold_the_rest() -> None:
-    makers = [partial(Sleeper, n) for n in LENGTHS]
-    envs: Any = garrison.vector.make(makers, backend="async", workers=5, batch_size=2)
-    envs.reset(seed=0)
-    envs.send(np.full(5, 2))
-    begun = time.monotonic()
-    seen = []
-    for _ in range(10):
-        env_ids = envs.recv()[5]
-        seen += env_ids.tolist()
-        envs.send(np.full(len(env_ids), 2), env_ids)
-    assert time.monotonic() - begun < 0.25
-    assert 0 not in seen
-    assert 0 in envs.in_flight
-    envs.close()
-
-
-def test_misuse_is_told() -> None:
-    envs = make()
+def test_misuse_is_told(backend: str) -> None:
+    envs = make(backend)
     with pytest.raises(UserError, match=r"call reset\(\)"):
         envs.send(np.full(5, 2))
     envs.reset(seed=0)
@@ -100,8 +81,8 @@ def test_misuse_is_told() -> None:
     envs.close()
 
 
-def test_calls_and_resets_go_between_steps() -> None:
-    envs = make()
+def test_calls_and_resets_go_between_steps(backend: str) -> None:
+    envs = make(backend)
     envs.reset(seed=0)
     envs.send(np.full(5, 2))
     assert envs.get_attr("t") == (1,) * 5  # waits for the steps, and keeps their results
@@ -119,8 +100,8 @@ class Touchy(Sampler):
         return super().step(action)
 
 
-def test_what_was_sent_after_a_failure_is_forgotten_with_it() -> None:
-    envs: Any = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend="async", workers=1, batch_size=1)
+def test_what_was_sent_after_a_failure_is_forgotten_with_it(backend: str) -> None:
+    envs: Any = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend=backend, workers=1, batch_size=1)
     envs.reset(seed=0)
     envs.send(np.array([8]), [0])
     envs.send(np.array([2, 2]), [1, 2])
@@ -134,8 +115,8 @@ def test_what_was_sent_after_a_failure_is_forgotten_with_it() -> None:
     envs.close()
 
 
-def test_an_error_leaves_nothing_stale_behind() -> None:
-    envs: Any = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend="async", workers=2, batch_size=1)
+def test_an_error_leaves_nothing_stale_behind(backend: str) -> None:
+    envs: Any = garrison.vector.make([partial(Touchy, n) for n in LENGTHS], backend=backend, workers=2, batch_size=1)
     envs.reset(seed=0)
     envs.send(np.array([8, 2, 2, 2, 2]))
     with pytest.raises(EnvFailed, match="environment 0 raised ValueError"):

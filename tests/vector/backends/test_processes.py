@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import threadpoolctl
 
 import garrison.vector
 from garrison.workers import pin
+from tests.helpers.processes import cpu_seconds, descendants
 from tests.helpers.vector_samples import Sampler
 
 
@@ -82,18 +82,14 @@ def test_nobody_waits_busily(backend: str) -> None:
     envs.close()
 
 
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
-
-
-def test_two_hundred_environments_start_in_seconds_in_few_processes() -> None:
-    begun = time.monotonic()
+def test_two_hundred_environments_need_two_processes_and_little_work_to_start() -> None:
+    before = time.process_time()
     envs: Any = garrison.vector.make("CartPole-v1", 200, "shared", workers=2)
     envs.reset(seed=0)
     envs.step(np.zeros(200, int))
-    assert time.monotonic() - begun < 5.0
+    assert time.process_time() - before + sum(map(cpu_seconds, envs.pids)) < 5.0  # of work, however long it waits
     assert len(envs.pids) == 2
+    assert descendants() == set(envs.pids)
     envs.close()
 
 
@@ -108,7 +104,8 @@ def test_times_tell_what_the_barrier_costs() -> None:
     envs.close()
 
 
-def test_importing_the_package_loads_neither_gymnasiums_vector_nor_torch() -> None:
-    code = "import garrison.vector, sys; print('torch' in sys.modules, 'stable_baselines3' in sys.modules)"
+def test_using_the_package_loads_neither_torch_nor_what_uses_it() -> None:
+    heavy = ("torch", "stable_baselines3", "numba", "garrison.cage2")
+    code = f"import garrison.vector, sys; garrison.vector.make; print([n for n in {heavy} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "False"]
+    assert done.stdout.strip() == "[]"

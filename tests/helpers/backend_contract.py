@@ -1,6 +1,8 @@
-"""One table over all backends: what a vector environment promises, checked against Gymnasium's own and `serial`."""
+"""What a vector environment promises, checked against Gymnasium's own and `serial`.
 
-import pickle
+A test file that imports these tests has a fixture `backend` that names what they are made for.
+"""
+
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
@@ -44,7 +46,6 @@ def play(envs: Any, steps: int = 20, seed: int = 5) -> list[Any]:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=[m.value for m in MODES])
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_every_mode_gives_what_gymnasium_gives(backend: str, mode: AutoresetMode) -> None:
     expected = play(SyncVectorEnv(makers(), autoreset_mode=mode))
     envs = make(backend, autoreset_mode=mode)
@@ -54,7 +55,6 @@ def test_every_mode_gives_what_gymnasium_gives(backend: str, mode: AutoresetMode
 
 
 @pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_every_space_travels(backend: str, space: str) -> None:
     reference = SyncVectorEnv(makers(observations=space, actions=space))
     envs = make(backend, observations=space, actions=space)
@@ -65,20 +65,6 @@ def test_every_space_travels(backend: str, space: str) -> None:
     envs.close()
 
 
-# One number of workers is enough for the slow start methods.
-@pytest.mark.parametrize(
-    ("method", "workers"), [("fork", 1), ("fork", 3), ("fork", 5), ("forkserver", 3), ("spawn", 3)]
-)
-@pytest.mark.parametrize("backend", ["pipes", "shared", "async"])
-def test_trajectories_do_not_depend_on_workers_or_start_method(backend: str, workers: int, method: str) -> None:
-    expected = play(make("serial"))
-    envs = make(backend, workers=workers, start_method=method)
-    assert envs.workers == workers
-    assert_same(expected, play(envs))
-    envs.close()
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_autoreset_next_step_by_step(backend: str) -> None:
     envs = garrison.vector.make([partial(Sampler, n) for n in (1, 2, 3)], backend=backend, workers=2)
     actions = np.full(3, 3)
@@ -95,7 +81,6 @@ def test_autoreset_next_step_by_step(backend: str) -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_seeds(backend: str) -> None:
     envs = make(backend, copy=True)
     first, _ = envs.reset(seed=10)
@@ -110,7 +95,6 @@ def test_seeds(backend: str) -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_reset_mask_and_options(backend: str) -> None:
     envs = make(backend, copy=True)
     before, _ = envs.reset(seed=0)
@@ -127,7 +111,6 @@ def test_reset_mask_and_options(backend: str) -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_call_get_set_and_render(backend: str) -> None:
     envs = make(backend, render_mode="rgb_array")
     envs.reset(seed=0)
@@ -151,7 +134,6 @@ def test_call_get_set_and_render(backend: str) -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_buffers_are_overwritten_unless_copied(backend: str) -> None:
     envs = make(backend)
     kept = envs.reset(seed=0)[0]
@@ -172,7 +154,6 @@ def test_buffers_are_overwritten_unless_copied(backend: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP], ids=["next", "same"])
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_extras_arrive_at_their_cadence(backend: str, mode: AutoresetMode) -> None:
     wanted = {"hidden": "step", "double": 3}
     envs = make(backend, autoreset_mode=mode, extras=wanted)
@@ -204,7 +185,6 @@ def test_extras_arrive_at_their_cadence(backend: str, mode: AutoresetMode) -> No
     finals.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_extras_are_off_by_default_and_must_exist(backend: str) -> None:
     envs = make(backend)
     assert envs.extras == {}
@@ -213,7 +193,6 @@ def test_extras_are_off_by_default_and_must_exist(backend: str) -> None:
         make(backend, extras=["hiden"])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_wrong_actions_are_told_and_harm_nothing(backend: str) -> None:
     envs = make(backend)
     with pytest.raises(UserError, match=r"call reset\(\) before"):
@@ -227,7 +206,6 @@ def test_wrong_actions_are_told_and_harm_nothing(backend: str) -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_actions_kept_by_an_environment_stay_as_they_were(backend: str) -> None:
     envs = make(backend, actions="box")
     envs.reset(seed=0)
@@ -237,7 +215,6 @@ def test_actions_kept_by_an_environment_stay_as_they_were(backend: str) -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_disabled_autoreset_refuses_to_step_what_has_ended(backend: str) -> None:
     envs = make(backend, autoreset_mode="disabled")
     envs.reset(seed=0)
@@ -248,7 +225,6 @@ def test_disabled_autoreset_refuses_to_step_what_has_ended(backend: str) -> None
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_infos_are_empty_unless_there_is_something_to_say(backend: str) -> None:
     envs = make(backend, talkative=False)
     assert envs.reset(seed=0)[1] == {}
@@ -277,7 +253,6 @@ class Reuser(Sampler):
         return self.shown, *rest
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_final_observations_survive_an_environment_that_reuses_its_array(backend: str) -> None:
     envs = garrison.vector.make([partial(Reuser, n) for n in (2, 3)], backend=backend, autoreset_mode="same_step")
     envs.reset(seed=0)
@@ -288,7 +263,6 @@ def test_final_observations_survive_an_environment_that_reuses_its_array(backend
     envs.close()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_closing_twice_is_fine_and_later_use_is_an_error(backend: str) -> None:
     envs = make(backend)
     envs.close()
@@ -297,7 +271,6 @@ def test_closing_twice_is_fine_and_later_use_is_an_error(backend: str) -> None:
         envs.reset()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 def test_gymnasium_ids_wrappers_and_spec(backend: str) -> None:
     envs = garrison.vector.make("CartPole-v1", 3, backend, workers=2, render_mode="rgb_array")
     assert envs.spec is not None
@@ -312,77 +285,3 @@ def test_gymnasium_ids_wrappers_and_spec(backend: str) -> None:
     reference = SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 3)
     assert_same(play(reference, 60), play(envs, 60))
     envs.close()
-
-
-def test_environments_must_be_alike() -> None:
-    for backend in BACKENDS:
-        different = [partial(Sampler, 3), partial(Sampler, 3), partial(Sampler, 3, "image")]
-        with pytest.raises(UserError, match="environment 2 has the observation space"):
-            garrison.vector.make(different, backend=backend, workers=2)
-
-
-def test_what_cannot_be_pickled_is_named() -> None:
-    lock = __import__("threading").Lock()
-
-    def broken() -> Sampler:
-        with lock:
-            return Sampler()
-
-    with pytest.raises(UserError, match=r"environment 1, .*broken.* cannot be sent"):
-        garrison.vector.make([Sampler, broken], backend="shared", start_method="spawn")
-    envs = garrison.vector.make([Sampler, broken], backend="shared", start_method="fork")  # needs no pickling
-    envs.close()
-    envs = garrison.vector.make([lambda: Sampler(2)] * 2, backend="shared", start_method="spawn")  # lambdas are fine
-    assert envs.get_attr("length") == (2, 2)
-    envs.close()
-
-
-def test_results_that_cannot_be_pickled_are_told() -> None:
-    envs = make("shared")
-    with pytest.raises(EnvFailed, match="cannot be sent from a worker"):
-        envs.call("lock")
-    envs.close()
-
-
-def test_options_are_checked_once_with_a_hint() -> None:
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"backend": "share"}, "did you mean 'shared'"),
-        ({"num_envs": 0}, "at least 1"),
-        ({"workers": 0, "backend": "shared"}, "workers must be at least 1"),
-        ({"batch_size": 3, "backend": "shared"}, "is for backend='async'"),
-        ({"batch_size": 9, "backend": "async"}, "between 1 and num_envs=2"),
-        ({"autoreset_mode": "nextstep"}, "unknown autoreset_mode"),
-        ({"start_method": "clone", "backend": "shared"}, "unknown start_method"),
-        ({"timeout": -1.0}, "positive number of seconds"),
-        ({"on_worker_death": "ignore"}, "'raise' or 'restart'"),
-        ({"extras": "hidden"}, r"Use \['hidden'\]"),
-        ({"extras": {"hidden": 0}}, "'step', a number of steps or 'episode'"),
-        ({"backend": "native"}, "compiled batch"),
-    ]
-    for options, message in cases:
-        with pytest.raises(UserError, match=message):
-            garrison.vector.make(Sampler, **{"num_envs": 2, **options})
-    with pytest.raises(UserError, match="3 callables"):
-        garrison.vector.make([Sampler] * 3, num_envs=2)
-    with pytest.raises(UserError, match="Gymnasium id, a callable"):
-        garrison.vector.make(42, num_envs=2)  # type: ignore[arg-type]
-
-
-def test_env_kwargs_reach_the_environment() -> None:
-    envs = garrison.vector.make(Sampler, 2, "shared", length=9, talkative=False)
-    assert envs.get_attr("length") == (9, 9)
-    envs.close()
-
-
-def test_public_names() -> None:
-    assert set(garrison.vector.__all__) == {"AutoresetMode", "EnvFailed", "EnvTimeout", "WorkerDied", "make", "sb3"}
-    for name in garrison.vector.__all__:
-        assert getattr(garrison.vector, name) is not None
-
-
-def test_a_fault_can_itself_be_pickled() -> None:
-    from garrison.workers.faults import Failure
-
-    failure = Failure.of(EnvFailed("environment 3 raised", index=3))
-    with pytest.raises(EnvFailed, match="environment 3"):
-        pickle.loads(pickle.dumps(failure)).raise_()
