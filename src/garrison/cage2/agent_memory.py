@@ -37,7 +37,7 @@ def remember_batch(
             remember(memories[i], sc, actions[i], bits[i])
         for b in range(NUM_BITS):
             rows[i, b] = bits[i, b]
-        write_further_bits(memories[i], sc, rows[i])
+        write_further_bits(memories[i], int(sc.observation), rows[i])
 
 
 @kernel(cached=True)
