@@ -1,20 +1,25 @@
 """Failures that are not bugs of ours: what was wrong and what to do, as fields until a command prints them."""
 
+from pathlib import Path
+
 
 class GarrisonError(Exception):
     """A failure that a person can act on.
 
-    Commands print `summary` and `hint` without a traceback, and keep `details` (such as the traceback of somebody's
-    environment) in a file that the message names.
+    The command line prints `summary` and `hint` without a traceback, and names the file that has the `details`.
+    A subclass may have fields of its own and another exception as a second base; `str()` gives summary and hint.
     """
 
     exit_code = 1
+    details_file: Path | None = None
+    """Where `details` were written, if somebody has done so."""
 
     def __init__(self, summary: str, *, hint: str = "", details: str = "") -> None:
         super().__init__(f"{summary} {hint}".strip())
         self.summary = summary
         self.hint = hint
         self.details = details
+        """More than fits a sentence, such as the traceback in the process where it happened."""
 
 
 class UserError(GarrisonError, ValueError):

@@ -37,6 +37,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.0f} ns"
 
 
+def microseconds(seconds: float) -> str:
+    """Write a short time in microseconds, for tables of one unit.
+
+    >>> microseconds(1.2e-5), microseconds(0.0123456)
+    ('12.0', '12,346')
+    """
+    return f"{1e6 * seconds:,.1f}" if seconds < 1e-4 else f"{1e6 * seconds:,.0f}"
+
+
 def clock(seconds: float) -> str:
     """Write a long time as h:mm:ss or m:ss.
 

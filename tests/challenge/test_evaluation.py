@@ -1,22 +1,15 @@
 """The official evaluation: agreement with the published rows, its arithmetic, its output and its errors."""
 
-import json
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from garrison import cli
 from garrison.agents import load_agent
 from garrison.cage2 import VectorEnv
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import Cell, Evaluation, evaluate
-
-
-def run(command: str) -> int:
-    return cli.main(command.split())
-
+from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
 
 EPISODES = 4000  # four times the protocol's: the published interval is then the wider part of the comparison
 
@@ -67,7 +60,7 @@ def test_episodes_of_neighbouring_seeds_are_not_the_same_episodes() -> None:
 
 
 def test_the_total_adds_means_and_the_interval_adds_variances() -> None:
-    cells = (Cell("bline", 30, -1.5, 0.3), Cell("sleep", 30, -2.0, 0.4))
+    cells = (CellScore("bline", 30, -1.5, 0.3), CellScore("sleep", 30, -2.0, 0.4))
     result = Evaluation("x", "head", 10, 0, cells)
     assert result.total == -3.5
     assert result.ci95 == pytest.approx(1.96 * 0.5)
@@ -80,62 +73,6 @@ def test_standard_errors_are_those_of_the_mean() -> None:
     assert few / many == pytest.approx(4.0, rel=0.2)
     means = [evaluate(load_agent("sleep"), "head", 50, s, ["meander"], [50]).total for s in range(60)]
     assert np.std(means) == pytest.approx(many * math.sqrt(3200 / 50), rel=0.3)
-
-
-def test_json_has_exactly_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("evaluate random --json --rules leaderboard --episodes 20 --seed 7") == 0
-    result = json.loads(capsys.readouterr().out)
-    assert list(result) == ["agent", "rules", "episodes", "seed", "cells", "total", "ci95"]
-    assert (result["agent"], result["rules"], result["episodes"], result["seed"]) == ("random", "leaderboard", 20, 7)
-    assert [list(cell) for cell in result["cells"]] == [["red", "length", "mean", "stderr"]] * 9
-    assert [(c["length"], c["red"]) for c in result["cells"][:4]] == [
-        (30, "bline"),
-        (30, "meander"),
-        (30, "sleep"),
-        (50, "bline"),
-    ]
-    assert result["total"] == pytest.approx(sum(cell["mean"] for cell in result["cells"]), abs=1e-4)
-
-
-def test_text_shows_the_cells_and_the_rows_around_the_place(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("evaluate react-restore --rules leaderboard --episodes 50") == 0
-    out = capsys.readouterr().out
-    assert "-27.00 ± 0.00" in out
-    lines = out.splitlines()
-    mine = next(i for i, line in enumerate(lines) if "==>" in line)
-    assert any("UTS_CIBCI" in line for line in lines[:mine])
-    assert any("CCS Random" in line for line in lines[mine:])
-    assert any("CardiffUni" in line for line in lines[:mine])
-
-
-def test_other_grids_are_scored_and_not_ranked(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("evaluate sleep --red bline,meander --length 7 --episodes 20") == 0
-    out = capsys.readouterr().out
-    assert "CardiffUni" not in out
-    assert "     7" in out
-
-
-def test_head_results_say_that_the_table_has_other_rules(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("evaluate sleep --episodes 20") == 0
-    assert "this agent played under 'head'" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("evaluate sleep --rules leadboard", "did you mean 'leaderboard'"),
-        ("evaluate sleep --red blime", "did you mean 'bline'"),
-        ("evaluate sleep --episodes 1", "at least 2 episodes"),
-        ("evaluate sleep --red bline bline", "name each red once"),
-        ("evaluate sleep --length 0", "length must lie between"),
-        ("evaluate no/such/run", "there is no agent, file or folder"),
-    ],
-)
-def test_wrong_input_is_one_line_with_the_fix(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(arguments) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
 
 
 def test_ranks_follow_the_table() -> None:

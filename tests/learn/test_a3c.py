@@ -11,10 +11,10 @@ from garrison.errors import UserError
 from garrison.learn import a3c
 from garrison.learn.config import A3CConfig, PolicyConfig
 from garrison.learn.nn.policy import Policy
-from garrison.learn.run import Diverged
+from garrison.learn.result import Diverged
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import gone
-from tests.learn.test_impala import Poisoned, Talking
+from tests.helpers.learning import Poisoned, Talking
+from tests.helpers.processes import gone
 
 SMALL: dict[str, Any] = {
     "rollout": 5,

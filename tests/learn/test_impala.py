@@ -9,45 +9,28 @@ import torch
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn import impala
-from garrison.learn.actors.actor import Actor, Recipe, actor_seed
-from garrison.learn.actors.transport import Buffer, Layout, Report, Trajectory
+from garrison.learn import impala, stages
+from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed
+from garrison.learn.actors.transport import ActorReport, Buffer, Layout, Trajectory
 from garrison.learn.config import ImpalaConfig, PolicyConfig
-from garrison.learn.loss import Terms
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.compiled import CompiledNetwork
+from garrison.learn.nn.loss import Terms
 from garrison.learn.nn.policy import Policy
-from garrison.learn.rollout import Batch
-from garrison.learn.run import Diverged
+from garrison.learn.result import Diverged
+from garrison.learn.rollout import TrainingBatch
 from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import descendants, gone
-from tests.learn.nn.test_compiled import random_batch, random_policy
-from tests.learn.test_ppo import Log, same
+from tests.helpers.learning import Log, Poisoned, Talking, random_batch, random_policy, same
+from tests.helpers.processes import gone
 
 SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
 BITS = partial(BitsEnv, length=10)
 
 
-class Talking(Log):
-    """Also keeps what is said."""
-
-    def __init__(self, updates: int = 10**9) -> None:
-        super().__init__(updates)
-        self.said: list[str] = []
-        self.family: set[int] = set()
-
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        super().log(step, metrics)
-        self.family |= descendants()
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-
 def filled(policy: PolicyConfig, compute: str, masked: bool = False) -> tuple[Any, Any, Any]:
-    actor = Actor(Recipe(BITS, 20, policy, masked, compute), seed=3)
+    actor = Actor(ActorSpec(BITS, 20, policy, masked, compute), seed=3)
     actor.collector.reset(3)
     buffer = Layout(actor.policy, 25, 20, masked).carve()
     actor.fill(buffer, 0)  # the second one begins with a memory
@@ -80,7 +63,7 @@ def test_compiled_and_plain_evaluation_agree(masked: bool) -> None:
     layout = Layout(policy, 3, 300, masked)
     rollout = layout.carve().rollout
     rollout.observations[:-1] = batch.observations.reshape(rollout.observations[:-1].shape)
-    rollout.indices[:] = batch.indices.reshape(rollout.indices.shape)
+    rollout.choices[:] = batch.choices.reshape(rollout.choices.shape)
     if masked:
         rollout.masks[:] = batch.masks.reshape(rollout.masks.shape)
     slow, fast = AutogradNetwork(policy, 300, 1), CompiledNetwork(policy, 300, 2)
@@ -102,7 +85,7 @@ def test_the_first_gradient_of_an_update_is_the_papers(kind: str) -> None:
     trace = vtrace(log_probs - rollout.log_probs, rollout.rewards, values[:-1], *rest)
     assert trace.weights.min() < 0.9  # it is off-policy
     weighted = trace.advantages * trace.weights
-    batch = Batch.of(rollout, weighted, memory, log_probs, values[:-1], trace.targets)
+    batch = TrainingBatch.of(rollout, weighted, memory, log_probs, values[:-1], trace.targets)
     rows = np.arange(500).reshape(25, 20) if policy.is_recurrent else np.arange(500)
     means = actor.network.gradient(batch, rows, Terms(impala.UNCLIPPED, 0.0, 0.5, 0.01))
     assert abs(means.approx_kl) < 1e-6
@@ -113,7 +96,7 @@ def test_the_first_gradient_of_an_update_is_the_papers(kind: str) -> None:
     shaped = torch.from_numpy(inputs).view(25, 20, -1) if policy.is_recurrent else torch.from_numpy(inputs)
     logits, predicted, _ = policy(shaped, memory, torch.from_numpy(rollout.starts))
     chosen = torch.log_softmax(logits.reshape(500, -1), 1)
-    picked = chosen.gather(1, torch.from_numpy(batch.indices).long()).squeeze(1)
+    picked = chosen.gather(1, torch.from_numpy(batch.choices).long()).squeeze(1)
     loss = -(torch.from_numpy(weighted.reshape(-1)) * picked).mean()
     loss = loss + 0.5 * 0.5 * ((predicted.reshape(-1) - torch.from_numpy(batch.returns)) ** 2).mean()
     loss = loss + 0.01 * (chosen.exp() * chosen).sum(1).mean()
@@ -132,11 +115,11 @@ def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeyp
     learner = impala.Learner(config, policy, Layout(policy, 25, 20, False), threads=1)
     learner.updates = 1  # so that what acted with version 0 is old
     log_probs, values = learner.network.evaluate(rollout, memory)
-    given: list[Batch] = []
+    given: list[TrainingBatch] = []
     real = learner.network.gradient
     monkeypatch.setattr(learner.network, "gradient", lambda batch, *rest: (given.append(batch), real(batch, *rest))[1])
-    learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), Report(0, [], [], {"act": 1.0}), actor=0))
-    metrics = learner.update(0.0, Stopwatch(impala.STAGES), dict)
+    learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), ActorReport(0, [], [], {"act": 1.0}), actor=0))
+    metrics = learner.update(0.0, Stopwatch(stages.ASYNCHRONOUS), dict)
 
     rest = (rollout.terminations, rollout.truncations, rollout.final_values, values[-1], 0.9, 0.9, 0.7, 0.8)
     trace = vtrace(log_probs - rollout.log_probs, rollout.rewards, values[:-1], *rest)
@@ -212,13 +195,6 @@ def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
 def test_actors_have_seeds_of_their_own() -> None:
     ranges = [range(actor_seed(7, place, 20), actor_seed(7, place, 20) + 20) for place in range(50)]
     assert len({seed for seeds in ranges for seed in seeds}) == 1000
-
-
-class Poisoned(BitsEnv):
-    def step(self, actions: Any) -> Any:
-        shown, rewards, *rest = super().step(actions)
-        rewards[3] = np.nan
-        return shown, rewards, *rest
 
 
 def test_what_is_not_finite_ends_the_run_with_the_last_good_state() -> None:

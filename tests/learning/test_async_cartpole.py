@@ -5,7 +5,7 @@ from typing import Any
 
 from garrison import vector
 from garrison.cage2 import VectorEnv
-from garrison.learn import a3c, impala
+from garrison.learn import RunLog, a3c, impala
 from garrison.learn.config import A3CConfig, ImpalaConfig
 
 CARTPOLE = partial(vector.make, "CartPole-v1", backend="serial", autoreset_mode="same_step")
@@ -16,7 +16,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Until:
+class Until(RunLog):
     """Stops as soon as the mean return exceeds `enough`."""
 
     def __init__(self, enough: float) -> None:
@@ -28,12 +28,6 @@ class Until:
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         self.best = max(self.best, metrics.get("rollout/ep_reward_mean", self.best))
-
-    def due_checkpoint(self, step: int) -> bool:
-        return False
-
-    def checkpoint(self, state: dict[str, Any]) -> None:
-        pass
 
 
 def impala_config(**changes: Any) -> ImpalaConfig:

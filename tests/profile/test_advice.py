@@ -2,7 +2,6 @@
 
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +10,10 @@ from garrison.errors import UserError
 from garrison.profile import usage
 from garrison.profile.advice import advise, distribution, load_of
 from garrison.profile.findings import cpu_share, crowded, findings
-from garrison.profile.target import parse_arguments, resolve
-from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_section
+from garrison.vector.naming import parse_env_args, resolve_env
+from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_group
 from garrison.vector.timing.parts import BINS, Distribution, bin_of
+from tests.helpers.profile_rows import measured, row
 
 
 def steps_of(*seconds: float) -> Distribution:
@@ -23,43 +23,12 @@ def steps_of(*seconds: float) -> Distribution:
     return Distribution(counts)
 
 
-def row(backend: str, step: float, workers: int = 2, cpu: float = 1.0, **more: Any) -> dict[str, Any]:
-    """What a backend would measure: 16 environments that take `step` each, for a second."""
-    envs, extra = 16, {"ipc": 0.0, "wait": 0.0, **more.pop("parts", {})}
-    compute = step * envs / workers
-    parts = {"compute": compute, "reset": 0.0, "extras": 0.0, "copy": 1e-6, **extra}
-    whole = sum(parts.values())
-    busy = {"threads": 1, "busy_threads": 1, "queue_seconds": 0.0, "forced_switches": 0}
-    processes = workers if backend in ("pipes", "shared", "async") else 0
-    return {
-        "backend": backend,
-        "envs": envs,
-        "workers": workers,
-        "batch_size": envs // 2 if backend == "async" else None,
-        "transitions": envs / whole,
-        "seconds": 1.0,
-        "steps_per_second": envs / whole,
-        "step_seconds": whole,
-        "parts": parts,
-        "steps": {str(bin_of(int(1e9 * step))): 100},
-        "caller": {**busy, "cpu_seconds": 0.01 if processes else cpu},
-        "worker_processes": [{**busy, "cpu_seconds": cpu * compute / whole} for _ in range(processes)],
-        "findings": [],
-        **more,
-    }
-
-
-def measured(step: float, cpu: float = 1.0) -> dict[str, Any]:
-    rows = [row("serial", step, 1, cpu), row("shared", step, 2, cpu, parts={"ipc": 80e-6})]
-    return {each["backend"]: each for each in rows}
-
-
-def test_the_slowest_section_is_the_expected_maximum() -> None:
+def test_the_slowest_group_is_the_expected_maximum() -> None:
     load = Load(2.0, steps=steps_of(1.0, 3.0))
-    assert slowest_section(load, 2, 2) == pytest.approx(2.5, rel=0.08)  # three of four pairs have a 3 in them
-    assert slowest_section(load, 2, 1) == 4.0
-    assert slowest_section(Load(2.0), 7, 2) == 8.0  # without a distribution: the larger section
-    assert slowest_section(load, 64, 2) / (32 * 2.0) < 1.1  # many even each other out
+    assert slowest_group(load, 2, 2) == pytest.approx(2.5, rel=0.08)  # three of four pairs have a 3 in them
+    assert slowest_group(load, 2, 1) == 4.0
+    assert slowest_group(Load(2.0), 7, 2) == 8.0  # without a distribution: the larger group
+    assert slowest_group(load, 64, 2) / (32 * 2.0) < 1.1  # many even each other out
 
 
 def test_the_model_knows_cores_waiting_and_batches() -> None:
@@ -143,6 +112,7 @@ def test_cores_taken_by_others_are_named() -> None:
     assert cpu_share(rows["shared"]) == pytest.approx(1.0, rel=0.01)
 
 
+@pytest.mark.alone
 def test_usage_counts_busy_threads_of_a_process() -> None:
     import os
 
@@ -174,13 +144,13 @@ def test_usage_counts_busy_threads_of_a_process() -> None:
 def test_targets_are_ids_or_callables() -> None:
     from tests.helpers.known_costs import quick_env
 
-    assert resolve("tests.helpers.known_costs:quick_env") is quick_env
-    assert resolve("CartPole-v1") == "CartPole-v1"
-    assert resolve("garrison:garrison/CAGE2-v0") == "garrison:garrison/CAGE2-v0"
+    assert resolve_env("tests.helpers.known_costs:quick_env") is quick_env
+    assert resolve_env("CartPole-v1") == "CartPole-v1"
+    assert resolve_env("garrison:garrison/CAGE2-v0") == "garrison:garrison/CAGE2-v0"
     with pytest.raises(UserError, match="did you mean CartPole"):
-        resolve("CartPol-v1")
+        resolve_env("CartPol-v1")
     with pytest.raises(UserError, match="cannot be imported: No module named 'nowhere'"):
-        resolve("nowhere:thing")
-    assert parse_arguments(["a=1", "b=x", "c=[2]"]) == {"a": 1, "b": "x", "c": [2]}
+        resolve_env("nowhere:thing")
+    assert parse_env_args(["a=1", "b=x", "c=[2]"]) == {"a": 1, "b": "x", "c": [2]}
     with pytest.raises(UserError, match="key=value; got 'a'"):
-        parse_arguments(["a"])
+        parse_env_args(["a"])

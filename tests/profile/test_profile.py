@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from gymnasium import spaces
 
-from garrison import cli
-from garrison.profile import command, inference
-from garrison.profile.child import profile
-from garrison.profile.command import Options, checked_advice, fitting
+from garrison import cli, system
+from garrison.profile import profiler
+from garrison.profile.child import measure_backend
 from garrison.profile.findings import findings
 from garrison.profile.inference import infer
-from garrison.profile.report import table, to_text
-from garrison.vector.api import BACKENDS
+from garrison.profile.profiler import ProfileSettings, checked_advice, fitting
+from garrison.profile.tables import table, to_text
+from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.parts import PARTS
+from tests.helpers.profile_rows import measured
 
 HERE = Path(__file__).parents[2]
 
@@ -25,6 +26,7 @@ def _beside_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)  # as in a project, where python -m finds its modules
 
 
+@pytest.mark.alone
 def test_the_command_tells_where_the_time_goes_and_checks_its_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,11 +73,12 @@ def test_the_default_policy_is_timed_for_the_spaces() -> None:
 
 
 def test_a_missing_torch_is_said_and_nothing_else_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference, "find_spec", lambda name: None)
+    monkeypatch.setattr(system, "find_spec", lambda name: None)
     found = infer(spaces.Box(-1.0, 1.0, (4,)), spaces.Discrete(2), 8, seconds=0.01)
     assert found == {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
 
 
+@pytest.mark.alone
 def test_overhead_is_measured_beside_its_own_noise(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["profile", "CartPole-v1", "--overhead", "--backend", "serial", "--seconds", "0.2", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["backends"]["serial"]
@@ -104,6 +107,7 @@ def test_nonsense_is_refused_in_one_line(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.alone
 def test_threads_that_an_environment_starts_in_its_workers_are_found() -> None:
     request = {
         "env": "tests.helpers.known_costs:Threaded",
@@ -112,17 +116,17 @@ def test_threads_that_an_environment_starts_in_its_workers_are_found() -> None:
         "backend": "shared",
         "workers": 2,
     }
-    row = {**profile({**request, "extras": None, "seconds": 0.4, "warm_up": 0.1}), "envs": 2}
+    row = {**measure_backend({**request, "extras": None, "seconds": 0.4, "warm_up": 0.1}), "envs": 2}
     (sentence,) = findings(row, cores=2)
     assert sentence.startswith("oversubscribed: each of 2 workers runs ")
     assert int(sentence.split("runs ")[1].split()[0]) >= 3
 
 
 def test_what_would_take_too_long_is_left_out_unless_asked_for() -> None:
-    options = Options("x", envs=100, workers=4, seconds=1.0)
-    assert "--backend serial measures it" in command._too_slow("serial", 0.5, options)
-    assert command._too_slow("serial", 0.001, options) == ""
-    assert command._too_slow("serial", 0.5, Options("x", backend=("serial",), envs=100)) == ""
+    options = ProfileSettings("x", envs=100, workers=4, seconds=1.0)
+    assert "--backend serial measures it" in profiler._too_slow("serial", 0.5, options)
+    assert profiler._too_slow("serial", 0.001, options) == ""
+    assert profiler._too_slow("serial", 0.5, ProfileSettings("x", backend=("serial",), envs=100)) == ""
     assert fitting(has_batch=True)[:2] == ["native", "serial"]
     assert "native" not in fitting(has_batch=False)
     assert set(fitting(has_batch=False)) == set(BACKENDS) - {"ray"}
@@ -130,11 +134,11 @@ def test_what_would_take_too_long_is_left_out_unless_asked_for() -> None:
 
 def advice_run(rates: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     """Let serial do 100 steps/s, shared 190; then check the advice with these rates."""
-    from test_advice import measured
-
     rows = measured(1e-3)
-    monkeypatch.setattr(command, "cores", lambda: 2)
-    monkeypatch.setattr(command, "ask", lambda request, seconds: {"steps_per_second": rates[request["backend"]]})
+    monkeypatch.setattr(profiler, "cores", lambda: 2)
+    monkeypatch.setattr(
+        profiler, "measure_in_process", lambda request, seconds: {"steps_per_second": rates[request["backend"]]}
+    )
     return checked_advice(rows, {"seconds": 1.0}, lambda words: None)
 
 
@@ -152,8 +156,6 @@ def test_advice_that_disappoints_is_replaced_by_what_does_better(monkeypatch: py
 
 
 def test_the_report_reads_the_same_in_a_narrow_case() -> None:
-    from test_advice import measured
-
     rows = measured(1e-3)
     rows["shared"]["findings"] = ["oversubscribed: too many."]
     for row in rows.values():
@@ -199,7 +201,7 @@ def test_the_report_reads_the_same_in_a_narrow_case() -> None:
     assert "the model misjudges it. What was checked counts." in text
     wide = {**rows, "pipes": rows["shared"], "threads": rows["shared"]}
     narrow = to_text({**result, "backends": wide}, width=70)
-    assert narrow.count("µs a step of the batch") == 2
+    assert narrow.count("µs per step of the batch") == 2
     assert narrow.count("serial") > text.count("serial")
     assert max(map(len, narrow.split("Policy")[0].splitlines())) <= 70
     whole = next(line for line in table(rows, None).splitlines() if "whole step" in line)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import garrison.vector
-from garrison.learn.stopwatch import STAGES, Stopwatch
-from garrison.report.history import Run
+from garrison.learn.stages import SYNCHRONOUS, from_metrics
+from garrison.learn.stopwatch import Stopwatch
+from garrison.report.history import RunHistory
 from tests.helpers.known_costs import Sleeper
 
 
@@ -23,7 +24,7 @@ def test_dividing_a_stage_keeps_the_whole() -> None:
         assert "step" not in parts
         assert "step_extras" not in parts
         assert (parts["step_compute"], parts["step_copy"]) == (2.0 * lap, 2.0 * lap)
-    assert set(watch.totals) == {*STAGES, "step_compute", "step_copy"} - {"step"}
+    assert set(watch.totals) == {*SYNCHRONOUS, "step_compute", "step_copy"} - {"step"}
 
 
 @pytest.mark.parametrize("timing", [False, "workers"])
@@ -31,28 +32,21 @@ def test_ppo_tells_the_parts_of_its_steps(timing: Any) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     from garrison.learn.config import PPOConfig
     from garrison.learn.ppo import train
+    from garrison.learn.run import RunLog
 
     rows: list[dict[str, float]] = []
 
-    class Log:
-        stop = False
-
+    class Log(RunLog):
         def log(self, step: int, metrics: dict[str, float]) -> None:
             rows.append(metrics)
-
-        def due_checkpoint(self, step: int) -> bool:
-            return False
-
-        def checkpoint(self, state: dict[str, Any]) -> None:
-            pass
 
     maker = partial(Sleeper, step=0.002, length=7)
     envs = garrison.vector.make(maker, 2, "shared", workers=2, timing=timing, autoreset_mode="same_step")
     config = PPOConfig(steps=40, rollout=10, epochs=1, minibatches=1)
-    result = train(config, envs, Log())
+    result = train(config, envs, run=Log())
     envs.close()
     for row in rows:
-        stages = {name[len("time_split/") :] for name in row if name.startswith("time_split/")}
+        stages = set(from_metrics(row))
         if timing:
             assert {"step_compute", "step_reset", "step_copy", "step_ipc", "step_wait"} <= stages
             assert row["time_split/step_compute"] >= 10 * 0.002
@@ -76,21 +70,24 @@ NEW = {"time_split/act": 1.0, "time_split/learn": 1.0, "time_split/step_wait": 0
 
 def test_old_and_new_runs_stand_side_by_side(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="Matplotlib is not installed")
-    from garrison.report.comparison import draw, facts, to_text
+    from garrison.report.comparison import facts, stage_shares, to_text
+    from garrison.report.comparison_page import comparison_page
     from garrison.report.figures import time_split
 
-    old = Run.read(write_run(tmp_path / "old", [OLD, OLD]))
-    new = Run.read(write_run(tmp_path / "new", [NEW, NEW]))
-    both = Run.read(write_run(tmp_path / "resumed", [OLD, NEW]))  # begun without timing, resumed with it
-    assert old.stage_shares == {"act": 0.25, "step": 0.75}
-    shown = new.stage_shares
+    old = RunHistory.read(write_run(tmp_path / "old", [OLD, OLD]))
+    new = RunHistory.read(write_run(tmp_path / "new", [NEW, NEW]))
+    both = RunHistory.read(write_run(tmp_path / "resumed", [OLD, NEW]))  # begun without timing, resumed with it
+    assert stage_shares(old.stages) == {"act": 0.25, "step": 0.75}
+    shown = stage_shares(new.stages)
     assert list(shown) == ["act", "step", "step: compute", "step: wait", "learn"]
     assert list(shown.values()) == [0.25, 0.5, 0.375, 0.125, 0.25]
     text = to_text([facts(run) for run in (old, new, both)])
     assert "time in step: wait, %" in text
     cells = next(line for line in text.splitlines() if line.startswith("time in step, %")).split()
     assert cells[-3:] == ["75.00", "50.00", "62.50"]
-    draw([old, new, both], 2)
+    page = comparison_page([old, new, both], [facts(run) for run in (old, new, both)], 2, "garrison compare").html()
+    assert "resumed, step: compute: 18.8 %" in page
+    assert page.count("old, step: 75 %") == 1
     for run in (old, new, both):
         figure = time_split(run)
         heights = [collection.get_paths() for collection in figure.axes[0].collections]

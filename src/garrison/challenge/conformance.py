@@ -1,15 +1,15 @@
-"""`garrison conformance`: replay recorded CybORG episodes on their own random draws and compare everything."""
+"""Replay recorded CybORG episodes on their own random draws and compare every value of every step."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.names import ACTIONS, HOSTS, PORTS, RED_ACTIONS, SUBNETS, RedKind
-from garrison.cage2.traces import Trace, load_trace
+from garrison.cage2.traces import Trace
 from garrison.cage2.vector_env import VectorEnv
 
 Values = dict[str, NDArray[Any]]
@@ -45,7 +45,7 @@ class Mismatch:
 
 
 @dataclass
-class Report:
+class ReplayResult:
     """What a replay found."""
 
     episodes: int = 0
@@ -59,10 +59,18 @@ class Report:
         """All mismatches."""
         return sum(self.mismatches.values())
 
+    def add(self, other: "ReplayResult") -> None:
+        """Count what another replay found as well; the first mismatch stays the first."""
+        self.episodes += other.episodes
+        self.steps += other.steps
+        for name, count in other.mismatches.items():
+            self.mismatches[name] = self.mismatches.get(name, 0) + count
+        self.first = self.first or other.first
 
-def replay(trace: Trace) -> Report:
+
+def replay(trace: Trace) -> ReplayResult:
     """Replay every episode of a trace under both encoders and compare every value at every step."""
-    report = Report(trace.episodes, trace.episodes * trace.length)
+    found = ReplayResult(trace.episodes, trace.episodes * trace.length)
     tapes = trace.tapes()
     for encoder, observations in ENCODINGS.items():
         envs = VectorEnv(
@@ -77,8 +85,8 @@ def replay(trace: Trace) -> Report:
         for step, got in enumerate(_play(envs, trace)):
             got[observations] = got.pop("obs")
             for name, values in got.items():
-                _compare(report, trace, step, name, values)
-    return report
+                _compare(found, trace, step, name, values)
+    return found
 
 
 def _play(envs: VectorEnv, trace: Trace) -> Iterator[Values]:
@@ -133,7 +141,7 @@ _INTERNALS = {
 }
 
 
-def _compare(report: Report, trace: Trace, step: int, name: str, got: NDArray[Any]) -> None:
+def _compare(found: ReplayResult, trace: Trace, step: int, name: str, got: NDArray[Any]) -> None:
     recorded = trace.arrays[name]
     expected = recorded[:, step if recorded.shape[1] > trace.length else step - 1]
     if name == "red_internal":
@@ -142,11 +150,11 @@ def _compare(report: Report, trace: Trace, step: int, name: str, got: NDArray[An
     bad = np.flatnonzero(differs.reshape(len(got), -1).any(axis=1))
     if len(bad) == 0:
         return
-    report.mismatches[name] = report.mismatches.get(name, 0) + len(bad)
-    if report.first is None or step < report.first.step:
+    found.mismatches[name] = found.mismatches.get(name, 0) + len(bad)
+    if found.first is None or step < found.first.step:
         e = int(bad[0])
         turns = [_turn(trace, e, t) for t in range(max(0, step - 6), step)]
-        report.first = Mismatch(trace.file, e, step, name, np.copy(expected[e]), np.copy(got[e]), turns)
+        found.first = Mismatch(trace.file, e, step, name, np.copy(expected[e]), np.copy(got[e]), turns)
 
 
 def _turn(trace: Trace, episode: int, t: int) -> str:
@@ -181,42 +189,3 @@ _PER_HOST = (
     "red_known_ip",
     "red_known_host",
 )
-
-
-def main(arguments: list[str]) -> int:
-    """Run the command; the exit code is 1 if anything differs."""
-    import tyro
-
-    def conformance(files: Annotated[list[Path], tyro.conf.Positional]) -> list[Path]:
-        """Replay recorded CybORG episodes on their own random draws and compare every value of every step.
-
-        Args:
-            files: trace files (.npz) in the schema of the project's tests/golden/README.md.
-        """
-        return files
-
-    files = tyro.cli(conformance, args=arguments, prog="garrison conformance")
-    if not files:
-        from garrison.errors import UserError
-
-        raise UserError("give at least one trace file, such as tests/golden/*.npz.")
-    width = max(len(str(file)) for file in files)
-    whole = Report()
-    for file in files:
-        trace = load_trace(file)
-        report = replay(trace)
-        print(
-            f"{file!s:<{width}}  {trace.rules:<11} {trace.red:<8} {trace.length:>3} steps  "
-            f"{report.episodes:>5} episodes  {report.total:>6} mismatches",
-            flush=True,
-        )
-        whole.episodes += report.episodes
-        whole.steps += report.steps
-        for name, count in report.mismatches.items():
-            whole.mismatches[name] = whole.mismatches.get(name, 0) + count
-        whole.first = whole.first or report.first
-    print(f"{whole.episodes} episodes, {whole.steps} steps, both encoders: {whole.total} mismatches")
-    if whole.first is not None:
-        print("by field: " + ", ".join(f"{name} {count}" for name, count in sorted(whole.mismatches.items())))
-        print(whole.first)
-    return 1 if whole.total else 0

@@ -1,19 +1,15 @@
 """The challenge's evaluation: nine cells of attacker and length, 1000 episodes each, and the sum of their means.
 
-`garrison evaluate AGENT` takes a scripted agent's name, a run folder or a checkpoint. What is scored is the
-environment's own reward, never one that training has scaled.
+What is scored is the environment's own reward, never one that training has scaled.
 """
 
-import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tyro
 
 from garrison.cage2.names import REDS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
@@ -26,7 +22,7 @@ NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellScore:
     """The score against one attacker with one length of episodes."""
 
     red: str
@@ -43,7 +39,7 @@ class Evaluation:
     rules: str
     episodes: int
     seed: int
-    cells: tuple[Cell, ...]
+    cells: tuple[CellScore, ...]
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -84,7 +80,7 @@ class Evaluation:
         lengths = list(dict.fromkeys(cell.length for cell in self.cells))
         of = {(cell.red, cell.length): cell for cell in self.cells}
         lines = [
-            f"{self.agent}, rules {self.rules}, {self.episodes} episodes a cell, seed {self.seed}",
+            f"{self.agent}, rules {self.rules}, {self.episodes} episodes per cell, seed {self.seed}",
             "",
             "length " + "".join(f"{red:>20}" for red in reds),
         ]
@@ -161,43 +157,6 @@ def evaluate(
             returns += rewards
         envs.close()
         for red, scores in zip(reds, returns.reshape(len(reds), episodes), strict=True):
-            cells.append(Cell(red, int(length), float(scores.mean()), float(scores.std(ddof=1) / math.sqrt(episodes))))
+            stderr = float(scores.std(ddof=1) / math.sqrt(episodes))
+            cells.append(CellScore(red, int(length), float(scores.mean()), stderr))
     return Evaluation(agent.name, rules, episodes, seed, tuple(cells), perf_counter() - began)
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """Score a defender by the challenge's protocol: 3 lengths x 3 attackers x 1000 episodes."""
-
-    agent: Annotated[str, tyro.conf.arg(metavar="AGENT")]
-    """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a run folder or a
-    checkpoint."""
-    rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
-    """By default those that the agent was trained under, head for a scripted agent."""
-    episodes: int = 1000
-    """Episodes in each cell."""
-    seed: int = 0
-    """Decides every draw: the same seed gives the same result."""
-    red: tuple[str, ...] = leaderboard.EVALUATED_REDS
-    """The attackers, among bline, meander and sleep."""
-    length: tuple[int, ...] = leaderboard.LENGTHS
-    """The lengths of episodes."""
-    sample: bool = False
-    """Draw a network's actions instead of taking the likeliest."""
-    json: bool = False
-    """Print one line of JSON."""
-
-
-def main(arguments: list[str]) -> int:
-    """Run `garrison evaluate`."""
-    from garrison.agents import load_agent
-
-    args = tyro.cli(Arguments, prog="garrison evaluate", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
-    agent = load_agent(args.agent, sample=args.sample)
-    rules = args.rules or getattr(agent, "rules", None) or "head"
-    reds = [red for names in args.red for red in names.split(",")]
-    result = evaluate(agent, rules, args.episodes, args.seed, reds, args.length)
-    print(json.dumps(result.to_dict()) if args.json else result.to_text())
-    if not args.json and sys.stdout.isatty() and not result.is_official:
-        print("\nThe leaderboard is shown for the challenge's nine cells only.")
-    return 0

@@ -2,26 +2,57 @@
 
 import platform
 import sys
-from importlib import metadata
+from dataclasses import dataclass
 from time import perf_counter
 
+import tyro
+
+from garrison.system import cores, versions
 from garrison.version import __version__
 
+CORE = ("numpy", "numba", "gymnasium", "tyro", "rich")
 EXTRAS = {
     "train": ("torch", "pyyaml", "tensorboard"),
     "report": ("matplotlib",),
+    "workflow": ("scikit-learn",),
     "sb3": ("stable-baselines3",),
     "ray": ("ray",),
 }
-CORE = ("numpy", "numba", "gymnasium", "tyro", "rich")
 
 
-def version_of(package: str) -> str | None:
-    """Return the installed version of a package, or None."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+@dataclass(frozen=True)
+class Arguments:
+    """Show the versions, the cores, the cache folder and whether the kernels are compiled, and check the speed."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run `garrison doctor`."""
+    tyro.cli(Arguments, prog="garrison doctor", args=arguments)
+
+    from garrison.cage2.step import are_compiled, warm_up
+    from garrison.jit import COMPILED, cache_folder
+
+    print(f"garrison    {__version__}")
+    print(f"python      {platform.python_version()} ({sys.executable})")
+    print(f"system      {platform.platform()}, {cores()} cores")
+    for package in CORE:
+        print(f"{package:<11} {versions((package,)).get(package)}")
+    for extra, packages in EXTRAS.items():
+        found = versions(packages)
+        have = ", ".join(f"{package} {found[package]}" for package in packages if package in found)
+        missing = [package for package in packages if package not in found]
+        hint = f"; for {', '.join(missing)}: pip install 'garrison[{extra}]'" if missing else ""
+        print(f"[{extra}]".ljust(11), (have or "not installed") + hint)
+    print(f"cache       {cache_folder()}")
+    if not COMPILED:
+        print("kernels     plain Python, because NUMBA_DISABLE_JIT is set: about a thousand times slower")
+        return 0
+    print(f"kernels     {'compiled' if are_compiled() else 'not compiled yet'}")
+    began = perf_counter()
+    warm_up()
+    print(f"            ready after {perf_counter() - began:.1f} s")
+    print(f"speed       {speed() / 1e6:.1f} million steps/s (1,000 environments, one thread, two seconds)")
+    return 0
 
 
 def speed(seconds: float = 2.0) -> float:
@@ -39,39 +70,3 @@ def speed(seconds: float = 2.0) -> float:
             envs.step(row)
         steps += actions.size
     return steps / (perf_counter() - began)
-
-
-def main(arguments: list[str]) -> int:
-    """Print the findings; the exit code is 0 if everything needed works."""
-    import tyro
-
-    def doctor() -> None:
-        """Show versions, cores, the cache folder and whether the kernels are compiled, and check the speed."""
-
-    tyro.cli(doctor, args=arguments, prog="garrison doctor")
-
-    from garrison.cage2.step import are_compiled, warm_up
-    from garrison.jit import COMPILED, cache_folder
-    from garrison.system import cores
-
-    print(f"garrison    {__version__}")
-    print(f"python      {platform.python_version()} ({sys.executable})")
-    print(f"system      {platform.platform()}, {cores()} cores")
-    for package in CORE:
-        print(f"{package:<11} {version_of(package)}")
-    for extra, packages in EXTRAS.items():
-        found = {package: version_of(package) for package in packages}
-        missing = [package for package, version in found.items() if version is None]
-        have = ", ".join(f"{package} {version}" for package, version in found.items() if version)
-        hint = f"; for {', '.join(missing)}: pip install 'garrison[{extra}]'" if missing else ""
-        print(f"[{extra}]".ljust(11), (have or "not installed") + hint)
-    print(f"cache       {cache_folder()}")
-    if not COMPILED:
-        print("kernels     plain Python, because NUMBA_DISABLE_JIT is set: about a thousand times slower")
-        return 0
-    print(f"kernels     {'compiled' if are_compiled() else 'not compiled yet'}")
-    began = perf_counter()
-    warm_up()
-    print(f"            ready after {perf_counter() - began:.1f} s")
-    print(f"speed       {speed() / 1e6:.1f} million steps/s (1,000 environments, one thread, two seconds)")
-    return 0

@@ -13,36 +13,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from garrison.learn.actors.actor import Actor, Recipe, actor_seed, policy_of
-from garrison.learn.actors.supervisor import Supervisor
+from garrison.learn import stages
+from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed, policy_of
+from garrison.learn.actors.processes import start_actors
 from garrison.learn.actors.transport import Layout
+from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import A3CConfig
-from garrison.learn.loss import Means, Terms, normalisation
+from garrison.learn.envs import Envs, check_factory
+from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.loss import Means, Terms, normalisation
+from garrison.learn.nn.network import make_network
 from garrison.learn.nn.policy import Policy
-from garrison.learn.returns import gae
-from garrison.learn.rollout import Batch, Take
-from garrison.learn.run import (
-    RECENT,
-    STATE_FORMAT,
-    Diverged,
-    EnvFactory,
-    Result,
-    RunLog,
-    broken,
-    check_finite,
-    check_resumable,
-    compute_of,
-    explained_variance,
-    make_network,
-    progress,
-)
+from garrison.learn.result import Diverged, Result
+from garrison.learn.returns import explained_variance, gae
+from garrison.learn.rollout import Take, TrainingBatch
+from garrison.learn.run import RunLog, progress
 from garrison.system import cores
-from garrison.vector.buffers import Carver, Memory
-from garrison.vector.worker import Lines
 from garrison.workers import channel
+from garrison.workers.launch import WorkerPipes
+from garrison.workers.memory import Allocator, SharedMemory
+from garrison.workers.supervisor import Supervisor
 
-STAGES = ("act", "step", "copy", "advantages", "learn", "log")
 NEWS = b"N"  # from an actor: a pickled News
 NEWS_SECONDS = 0.05
 LOG_SECONDS = 0.5
@@ -78,7 +70,7 @@ class Shared:
 @dataclass(frozen=True)
 class _Task:
     config: A3CConfig
-    recipe: Recipe
+    spec: ActorSpec
     actors: int
     seed: int
     length: int
@@ -87,44 +79,47 @@ class _Task:
 
 def train(
     config: A3CConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
 ) -> Result:
     """Train a policy until `config.steps` steps are taken or `run` says stop.
 
-    Each actor makes `num_envs` environments with `make_envs`, in its own process; that must be picklable.
+    Each actor makes `num_envs` environments with the function `envs`, in its own process; that must be picklable. It
+    starts from `resume`, the state of an earlier part, else from `weights`, else from weights drawn with the seed.
 
     No two runs are the same: the actors race. A resumed run has the weights and Adam's moments, and new episodes.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "a3c")
     began = perf_counter()
+    run = RunLog() if run is None else run
     actors = cores() if config.actors < 0 else config.actors
-    envs = make_envs(1)  # only to learn the spaces
-    policy = policy_of(envs, config.policy, config.seed)
-    envs.close()
-    length = Carver(None)
+    one = make_envs(1)  # only to learn the spaces
+    policy = policy_of(one, config.policy, config.seed)
+    one.close()
+    start_from(weights, policy)
+    length = Allocator(None)
     Shared(length.take, len(policy.flat), actors)
-    memory = Memory()
-    shared = Shared(Carver(memory.map(length.offset)).take, len(policy.flat), actors)
+    memory = SharedMemory()
+    shared = Shared(Allocator(memory.map(length.offset)).take, len(policy.flat), actors)
     parent = _Parent(config, policy, shared, actors, resume)
-    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute)
-    task = _Task(config, recipe, actors, (config.seed + parent.steps) % 2**63, length.offset)
-    parent.set_rates(progress(config, parent.steps, run))
-    supervisor = Supervisor(_work, task, actors, memory, config.actor_timeout, lambda place: None, "actor")
+    spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute)
+    task = _Task(config, spec, actors, (config.seed + parent.steps) % 2**63, length.offset)
+    parent.set_rates(progress(parent.steps, config.steps, run))
+    pool = start_actors(_work, task, actors, memory, config.actor_timeout)
     try:
-        parent.follow(supervisor, run)
+        parent.follow(Supervisor(pool, "actor", lambda place: None), run)
     except Diverged as diverged:
-        if run is not None:
-            run.checkpoint(diverged.state)
+        run.checkpoint(diverged.state)
         raise
     finally:
         shared.is_over[0] = True
-        supervisor.close()
+        pool.close()
     final = parent.state()
     policy.flat.copy_(final["weights"])
-    if run is not None:
-        run.checkpoint(final)
+    run.checkpoint(final)
     network = make_network(policy, 1, config.compute, 1)
     network.close()
     return Result(
@@ -136,7 +131,7 @@ def train(
         metrics=parent.metrics,
         times=parent.times,
         threads=1,
-        compute=compute_of(network),
+        compute=network.compute,
         exact_resume=False,
     )
 
@@ -149,10 +144,9 @@ class _Parent:
     ) -> None:
         self.config, self.shared, self.actors = config, shared, actors
         self.steps, self._updates_before = 0, 0
-        self.recent_returns: list[float] = []
-        self.recent_lengths: list[int] = []
+        self.episodes = RecentEpisodes()
         self.metrics: dict[str, float] = {}
-        self.times = dict.fromkeys(STAGES, 0.0)
+        self.times = dict.fromkeys(stages.SYNCHRONOUS, 0.0)
         shared.weights[:] = policy.flat.numpy()
         if resume is not None:
             check_resumable(resume, "a3c", policy)
@@ -161,8 +155,7 @@ class _Parent:
             shared.first[:] = resume["adam"]["first"].numpy()
             shared.second[:] = resume["adam"]["second"].numpy()
             shared.adam_steps[0] = resume["adam"]["steps"]
-            self.recent_returns += resume["recent_returns"]
-            self.recent_lengths += resume["recent_lengths"]
+            self.episodes.restore(resume)
         self._good = self.state()
 
     @property
@@ -182,22 +175,20 @@ class _Parent:
             "weights": torch.from_numpy(shared.weights.copy()),
             "adam": {"first": first, "second": second, "steps": int(shared.adam_steps[0])},
             "collector": {"envs": None},
-            "recent_returns": list(self.recent_returns),
-            "recent_lengths": list(self.recent_lengths),
+            **self.episodes.state(),
         }
 
-    def follow(self, supervisor: Supervisor, run: RunLog | None) -> None:
+    def follow(self, supervisor: Supervisor, run: RunLog) -> None:
         """Take in news until there are enough steps or `run` says stop."""
-        say = getattr(run, "say", None) or (lambda text: None)
         news: list[News] = []
         logged = perf_counter()
-        while self.steps < self.config.steps and not (run is not None and run.stop):
+        while self.steps < self.config.steps and not run.stop:
             message = supervisor.receive(LOG_SECONDS)
             for sentence in supervisor.check():
-                say(sentence)
+                run.say(sentence)
             if message is not None:
                 self._take(pickle.loads(message[2]), news)
-            self.set_rates(progress(self.config, self.steps, run))
+            self.set_rates(progress(self.steps, self.config.steps, run))
             now = perf_counter()
             if not news or (now - logged < LOG_SECONDS and self.steps < self.config.steps):
                 continue
@@ -206,10 +197,9 @@ class _Parent:
             news = []
             if np.isfinite(self.shared.weights).all():
                 self._good = self.state()
-            if run is not None:
-                run.log(self.steps, self.metrics)
-                if run.due_checkpoint(self.steps):
-                    run.checkpoint(self._good)
+            run.log(self.steps, self.metrics)
+            if run.due_checkpoint(self.steps):
+                run.checkpoint(self._good)
 
     def _take(self, told: list[News] | str, news: list[News]) -> None:
         if isinstance(told, str):
@@ -217,8 +207,7 @@ class _Parent:
         news += told
         for each in told:
             self.steps += each.steps
-            self.recent_returns = (self.recent_returns + each.returns)[-RECENT:]
-            self.recent_lengths = (self.recent_lengths + each.lengths)[-RECENT:]
+            self.episodes.add(each.returns, each.lengths)
 
     def set_rates(self, done: float) -> None:
         """Tell the actors the rates for when the share `done` of the run is over."""
@@ -227,11 +216,11 @@ class _Parent:
     def _measure(self, news: list[News], seconds: float) -> dict[str, float]:
         losses = np.mean([each.losses for each in news], axis=0)
         lags = [each.lag for each in news]
-        stages = dict.fromkeys(stage for each in news for stage in each.times)
-        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in stages}
+        known = dict.fromkeys(stage for each in news for stage in each.times)
+        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in known}
         for stage, spent in times.items():
             self.times[stage] = self.times.get(stage, 0.0) + spent
-        metrics = {
+        return {
             "time/fps": sum(each.steps for each in news) / seconds,
             "train/learning_rate": float(self.shared.rates[0]),
             "train/entropy_coef": float(self.shared.rates[1]),
@@ -241,29 +230,26 @@ class _Parent:
             "train/policy_lag_max": max(lags),
             "train/actors": self.actors,
             **{f"train/{name}": float(value) for name, value in zip(LOSSES, losses, strict=True)},
-            **{f"time_split/{stage}": spent for stage, spent in times.items()},
+            **stages.to_metrics(times),
+            **self.episodes.metrics(),
         }
-        if self.recent_returns:
-            metrics["rollout/ep_reward_mean"] = float(np.mean(self.recent_returns))
-            metrics["rollout/ep_length_mean"] = float(np.mean(self.recent_lengths))
-        return metrics
 
 
 LOSSES = (*Means._fields, "grad_norm", "explained_variance")
 
 
-def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
-    """Be an actor process: read the weights, collect, change the weights; again and again."""
-    config, recipe = task.config, task.recipe
-    actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs), STAGES)
+def _work(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
+    """Read the weights, collect, change the weights, again and again; the target of an actor process."""
+    config, spec = task.config, task.spec
+    actor = Actor(spec, actor_seed(task.seed, start, spec.num_envs), stages.SYNCHRONOUS)
     try:
         policy, watch = actor.policy, actor.watch
-        shared = Shared(Carver(lines.memory.map(task.length)).take, len(policy.flat), task.actors)
+        shared = Shared(Allocator(pipes.memory.map(task.length)).take, len(policy.flat), task.actors)
         adam = Adam(torch.from_numpy(shared.weights), config.adam_beta1, config.adam_beta2, config.adam_epsilon)
         adam.first, adam.second = torch.from_numpy(shared.first), torch.from_numpy(shared.second)
-        buffer = Layout(policy, config.rollout, recipe.num_envs, recipe.action_masks).carve()
-        rollout, memory = buffer.rollout, torch.from_numpy(buffer.memory)
-        actor.collector.reset(actor_seed(task.seed, start, recipe.num_envs))
+        buffer = Layout(policy, config.rollout, spec.num_envs, spec.action_masks).carve()
+        rollout, recurrent_state = buffer.rollout, torch.from_numpy(buffer.memory)
+        actor.collector.reset(actor_seed(task.seed, start, spec.num_envs))
         news: list[News] = []
         told = -NEWS_SECONDS  # the first update is told at once: from then on silence means that it is stuck
         random = np.random.default_rng(0)  # one minibatch: its order does not matter
@@ -275,7 +261,7 @@ def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
             rewards = rollout.rewards * np.float32(config.reward_scale)
             endings = rollout.terminations, rollout.truncations, rollout.final_values, rollout.last_values
             advantages = gae(rewards, rollout.values, *endings, config.gamma, config.gae_lambda)
-            batch = Batch.of(rollout, advantages, memory)
+            batch = TrainingBatch.of(rollout, advantages, recurrent_state)
             terms = Terms(UNCLIPPED, 0.0, config.value_coef, float(shared.rates[1]))
             if config.normalise_advantages == "batch":
                 mean, scale = normalisation(advantages[rollout.counted])
@@ -287,7 +273,7 @@ def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
             adam.steps = int(shared.adam_steps[0])
             lag = int(shared.updates.sum()) - version
             norm = adam.step(actor.network.gradients, float(shared.rates[0]), config.max_grad_norm)
-            if what := broken(means, norm):
+            if what := find_not_finite(means, norm):
                 raise Diverged(f"{what} is not finite after {version} updates; a lower learning_rate may help.", {})
             shared.adam_steps[0] = adam.steps
             shared.updates[place] += 1
@@ -298,11 +284,11 @@ def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
             steps = int(rollout.counted.sum())
             news.append(News(steps, list(report.returns), list(report.lengths), losses, lag, report.times))
             if perf_counter() - told > NEWS_SECONDS:
-                channel.send(lines.replies, NEWS, pickle.dumps(news))
+                channel.send(pipes.replies, NEWS, pickle.dumps(news))
                 news, told = [], perf_counter()
             watch.mark("log")
     except Diverged as diverged:
-        channel.send(lines.replies, NEWS, pickle.dumps(str(diverged)))
-        channel.receive(lines.commands)  # nothing to do but to wait for the end
+        channel.send(pipes.replies, NEWS, pickle.dumps(str(diverged)))
+        channel.receive(pipes.commands)  # nothing to do but to wait for the end
     finally:
         actor.close()

@@ -12,50 +12,42 @@ from typing import Any
 import numpy as np
 import torch
 
-from garrison.learn.actors.actor import Actor, Plan, Recipe, policy_of
+from garrison.learn import stages
+from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, policy_of
 from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
 from garrison.learn.actors.local import Local
 from garrison.learn.actors.transport import Layout, Transport
+from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import ImpalaConfig
-from garrison.learn.loss import Means, Terms, normalisation
+from garrison.learn.envs import EnvFactory, Envs, check_factory
+from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.loss import Means, Terms, normalisation
+from garrison.learn.nn.network import find_device, make_network
 from garrison.learn.nn.policy import Policy
-from garrison.learn.rollout import Batch
-from garrison.learn.run import (
-    RECENT,
-    STATE_FORMAT,
-    Diverged,
-    EnvFactory,
-    Result,
-    RunLog,
-    broken,
-    check_finite,
-    check_resumable,
-    compute_of,
-    explained_variance,
-    find_device,
-    make_network,
-    progress,
-)
+from garrison.learn.result import Diverged, Result
+from garrison.learn.returns import explained_variance
+from garrison.learn.rollout import TrainingBatch
+from garrison.learn.run import RunLog, progress
 from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
 from garrison.system import cores
 
-STAGES = ("act", "step", "copy", "wait", "advantages", "learn", "publish", "log")
 LOOK_SECONDS = 0.5
 """How often a learner that waits for data looks whether it should stop and whether its actors live."""
 UNCLIPPED = 1e9
 
-Connect = Callable[[Plan], Transport]
+Connect = Callable[[ActorPlan], Transport]
 
 
 def train(
     config: ImpalaConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
     connect: Connect = Local,
 ) -> Result:
     """Train a policy until `config.steps` steps are learned from or `run` says stop.
@@ -66,19 +58,22 @@ def train(
 
     Args:
         config: what to do.
-        make_envs: makes the environments of an actor, in the actor's process; must be picklable.
+        envs: a function that makes the environments of an actor, in the actor's process; must be picklable.
         num_envs: how many environments each actor steps at once.
         run: follows the run.
         resume: the state of an earlier result or checkpoint.
+        weights: where to start from without `resume`: the weights of another policy of this shape.
         connect: starts the actors: `Local` as processes of this machine. Not used with `actors=0`.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "impala")
     began = perf_counter()
+    run = RunLog() if run is None else run
     threads_before = torch.get_num_threads()
-    watch = Stopwatch(STAGES)
+    watch = Stopwatch(stages.ASYNCHRONOUS)
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
-        here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
-        threads = config.threads or max(1, cores() - here)
+        start_from(weights, policy)
+        threads = config.threads or max(1, cores() - transport.processes)
         learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
             result = _loop(learner, transport, watch, run, began)
@@ -87,8 +82,7 @@ def train(
     finally:
         transport.close()
         torch.set_num_threads(threads_before)
-    if run is not None:
-        run.checkpoint(result.state)
+    run.checkpoint(result.state)
     return result
 
 
@@ -105,9 +99,9 @@ def _start(
     # New episodes of a resumed run should not be those that it began with.
     seed = (config.seed + (resume["steps"] if resume is not None else 0)) % 2**63
     threads = 1 if actors else config.threads or cores()
-    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
+    spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
     if not actors:
-        actor = Actor(recipe, config.seed)
+        actor = Actor(spec, config.seed)
         policy = policy_of(actor.envs, config.policy, config.seed)
         layout = Layout(policy, config.rollout, num_envs, config.action_masks)
         try:
@@ -123,7 +117,7 @@ def _start(
     if resume is not None:
         check_resumable(resume, "impala", policy)
     layout = Layout(policy, config.rollout, num_envs, config.action_masks)
-    return policy, layout, connect(Plan(recipe, layout, actors, config.buffers, config.actor_timeout, seed))
+    return policy, layout, connect(ActorPlan(spec, layout, actors, config.buffers, config.actor_timeout, seed))
 
 
 def actor_count(config: ImpalaConfig) -> int:
@@ -142,14 +136,12 @@ class Learner:
         self.adam = Adam(policy.flat, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
         self.gathered = Gathered(layout, config.batch)
         self.steps, self.updates = 0, 0
-        self.recent_returns: list[float] = []
-        self.recent_lengths: list[int] = []
+        self.episodes = RecentEpisodes()
         if resume is not None:
             self.steps, self.updates = resume["steps"], resume["updates"]
             policy.flat.copy_(resume["weights"])
             self.adam.restore(resume["adam"])
-            self.recent_returns += resume["recent_returns"]
-            self.recent_lengths += resume["recent_lengths"]
+            self.episodes.restore(resume)
 
     def state(self, transport: Transport) -> dict[str, Any]:
         """Return everything needed to continue."""
@@ -161,8 +153,7 @@ class Learner:
             "weights": self.policy.flat.clone().cpu(),
             "adam": self.adam.state(),
             "collector": transport.state(),
-            "recent_returns": list(self.recent_returns),
-            "recent_lengths": list(self.recent_lengths),
+            **self.episodes.state(),
         }
 
     def update(self, done: float, watch: Stopwatch, state: Callable[[], dict[str, Any]]) -> dict[str, float]:
@@ -173,9 +164,9 @@ class Learner:
         config, gathered, rollout = self.config, self.gathered, self.gathered.rollout
         check_finite(rollout, self.updates, state)
         lags = gathered.lags(self.updates)
-        memory = torch.from_numpy(gathered.buffer.memory)
+        recurrent_state = torch.from_numpy(gathered.buffer.memory)
         if any(lags):
-            log_probs, values = self.network.evaluate(rollout, memory)
+            log_probs, values = self.network.evaluate(rollout, recurrent_state)
         else:  # these weights have just acted
             log_probs, values = rollout.log_probs, np.vstack((rollout.values, rollout.last_values))
         trace = vtrace(
@@ -196,7 +187,9 @@ class Learner:
             mean, scale = normalisation(advantages[rollout.counted])
             advantages = (advantages - np.float32(mean)) * np.float32(scale)
         size = advantages.size
-        batch = Batch.of(rollout, advantages * trace.weights, memory, log_probs, values[:-1], trace.targets)
+        batch = TrainingBatch.of(
+            rollout, advantages * trace.weights, recurrent_state, log_probs, values[:-1], trace.targets
+        )
         watch.mark("advantages")
 
         learning_rate = config.learning_rate_at(done)
@@ -210,7 +203,7 @@ class Learner:
             for number, rows in enumerate(batch.minibatches(config.minibatches, self.policy.is_recurrent, random)):
                 means = self.network.gradient(batch, rows, terms)
                 norm = self.adam.step(self.network.gradients, learning_rate, config.max_grad_norm)
-                if what := broken(means, norm):
+                if what := find_not_finite(means, norm):
                     self.policy.flat.copy_(good_weights)
                     self.adam.restore(good_adam)
                     raise Diverged(
@@ -226,8 +219,7 @@ class Learner:
         self.steps += int(rollout.counted.sum())
         self.updates += 1
         returns, lengths = gathered.episodes()
-        self.recent_returns = (self.recent_returns + returns)[-RECENT:]
-        self.recent_lengths = (self.recent_lengths + lengths)[-RECENT:]
+        self.episodes.add(returns, lengths)
         losses = np.mean(np.array(parts), axis=0)
         metrics = {
             "train/learning_rate": learning_rate,
@@ -241,18 +233,15 @@ class Learner:
             "train/grad_norm": float(np.mean(norms)),
             "train/explained_variance": explained_variance(trace.targets, values[:-1]),
             **{f"actors/{stage}": share for stage, share in gathered.shares().items()},
+            **self.episodes.metrics(),
         }
-        if self.recent_returns:
-            metrics["rollout/ep_reward_mean"] = float(np.mean(self.recent_returns))
-            metrics["rollout/ep_length_mean"] = float(np.mean(self.recent_lengths))
         watch.mark("log")
         return metrics
 
 
-def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog | None, began: float) -> Result:
+def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog, began: float) -> Result:
     """Receive, learn, publish, log, until there is enough or `run` says stop."""
     config, gathered = learner.config, learner.gathered
-    say = getattr(run, "say", None) or (lambda text: None)
     metrics: dict[str, float] = {}
 
     def state() -> dict[str, Any]:
@@ -264,12 +253,12 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
     try:
         while learner.steps < config.steps:
             # Where a run continues exactly, it stops only between updates.
-            if run is not None and run.stop and (transport.actors or not gathered.reports):
+            if run.stop and (transport.actors or not gathered.reports):
                 break
             trajectory = transport.receive(LOOK_SECONDS)
             watch.mark("wait")
             for sentence in transport.check():
-                say(sentence)
+                run.say(sentence)
             if trajectory is None:
                 continue
             gathered.add(trajectory)
@@ -278,7 +267,7 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
             if not gathered.is_full:
                 continue
             steps_before = learner.steps
-            metrics = learner.update(progress(config, learner.steps, run), watch, state)
+            metrics = learner.update(progress(learner.steps, config.steps, run), watch, state)
             gathered.clear()
             transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
             watch.mark("publish")
@@ -292,17 +281,15 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
                 "train/actors_replaced": transport.replaced,
                 "train/publish_share": times["publish"] / seconds,
                 "train/waiting_for_data": times["wait"] / seconds,
-                **{f"time_split/{stage}": spent for stage, spent in times.items()},
+                **stages.to_metrics(times),
             }
-            if run is not None:
-                run.log(learner.steps, metrics)
-                if run.due_checkpoint(learner.steps):
-                    run.checkpoint(state())
+            run.log(learner.steps, metrics)
+            if run.due_checkpoint(learner.steps):
+                run.checkpoint(state())
             watch.mark("log")
         final = state()
     except Diverged as diverged:
-        if run is not None:
-            run.checkpoint(diverged.state)
+        run.checkpoint(diverged.state)
         raise
     return Result(
         policy=learner.policy,
@@ -313,6 +300,6 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog 
         metrics=metrics,
         times=dict(watch.totals),
         threads=learner.network.threads,
-        compute=compute_of(learner.network),
+        compute=learner.network.compute,
         exact_resume=transport.is_exact,
     )

@@ -1,36 +1,33 @@
 """Proximal policy optimisation (Schulman et al., 2017): collect, estimate advantages, learn, log, repeat."""
 
+from contextlib import closing
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import VectorEnv
 
-from garrison.errors import UserError
-from garrison.learn.collector import Collector
-from garrison.learn.config import PPOConfig
-from garrison.learn.loss import Means, Terms, normalisation
-from garrison.learn.nn.adam import Adam
-from garrison.learn.nn.policy import Policy
-from garrison.learn.returns import gae
-from garrison.learn.rollout import Batch, Rollout
-from garrison.learn.run import (
-    RECENT,
+from garrison.learn import stages
+from garrison.learn.checks import (
     STATE_FORMAT,
-    Diverged,
-    Result,
-    RunLog,
-    broken,
+    check_env_count,
     check_finite,
     check_resumable,
-    check_shape,
-    compute_of,
-    explained_variance,
-    find_device,
-    make_network,
-    progress,
+    find_not_finite,
+    start_from,
 )
+from garrison.learn.collector import Collector
+from garrison.learn.config import PPOConfig
+from garrison.learn.envs import Envs, check_factory
+from garrison.learn.episodes import RecentEpisodes
+from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.loss import Means, Terms, normalisation
+from garrison.learn.nn.network import find_device, make_network
+from garrison.learn.nn.policy import Policy
+from garrison.learn.result import Diverged, Result
+from garrison.learn.returns import explained_variance, gae
+from garrison.learn.rollout import Rollout, TrainingBatch
+from garrison.learn.run import RunLog, progress
 from garrison.learn.stopwatch import Stopwatch
 from garrison.system import cores
 
@@ -39,7 +36,8 @@ __all__ = ["Diverged", "Result", "RunLog", "train"]
 
 def train(
     config: PPOConfig,
-    envs: VectorEnv[Any, Any, Any],
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
     weights: torch.Tensor | None = None,
@@ -50,9 +48,15 @@ def train(
     shape (`Policy.flat`); or else from weights drawn with the seed.
 
     The same configuration and seed on the same machine give the same result, also when stopped and resumed, provided
-    that the environments have `get_state()` and `set_state(state)`. The environments are stepped, not closed.
+    that the environments have `get_state()` and `set_state(state)`. The environments are stepped, not closed; where
+    `envs` is a function, it makes `num_envs` of them, which are closed at the end.
     """
+    if callable(envs):
+        make_envs, num_envs = check_factory(envs, num_envs, "ppo")
+        with closing(make_envs(num_envs)) as made:
+            return train(config, made, None, run, resume, weights)
     began = perf_counter()
+    run = RunLog() if run is None else run
     policy = Policy(envs.single_observation_space, envs.single_action_space, config.policy, config.seed)
     policy.move(find_device(config.device))
     threads_before = torch.get_num_threads()
@@ -63,8 +67,7 @@ def train(
         config.rollout, envs.num_envs, policy.observations, policy.actions, masked=config.action_masks
     )
     steps, updates, exact_resume = 0, 0, True
-    recent_returns: list[float] = []
-    recent_lengths: list[int] = []
+    episodes = RecentEpisodes()
 
     def state() -> dict[str, Any]:
         return {
@@ -75,35 +78,29 @@ def train(
             "weights": policy.flat.clone().cpu(),
             "adam": adam.state(),
             "collector": collector.state(),
-            "recent_returns": list(recent_returns),
-            "recent_lengths": list(recent_lengths),
+            **episodes.state(),
         }
 
     if resume is None:
-        if weights is not None:
-            check_shape(weights, policy, "start")
-            policy.flat.copy_(weights)
+        start_from(weights, policy)
         collector.reset(config.seed)
     else:
         check_resumable(resume, "ppo", policy)
-        _check_envs(resume, envs.num_envs)
+        check_env_count(resume["collector"], envs.num_envs)
         steps, updates = resume["steps"], resume["updates"]
         policy.flat.copy_(resume["weights"])
         adam.restore(resume["adam"])
-        recent_returns += resume["recent_returns"]
-        recent_lengths += resume["recent_lengths"]
+        episodes.restore(resume)
         exact_resume = collector.restore(resume["collector"], seed=config.seed + steps)
 
     watch = Stopwatch()
     metrics: dict[str, float] = {}
     try:
-        while steps < config.steps and not (run is not None and run.stop):
+        while steps < config.steps and not run.stop:
             update_began = perf_counter()
-            memory = network.state.clone()
+            recurrent_state = network.recurrent_state.clone()
             returns, lengths = collector.collect(rollout, watch)
-            recent_returns = (recent_returns + returns)[-RECENT:]
-            recent_lengths = (recent_lengths + lengths)[-RECENT:]
-
+            episodes.add(returns, lengths)
             check_finite(rollout, updates, state)
             advantages = gae(
                 rollout.rewards * np.float32(config.reward_scale),
@@ -115,10 +112,10 @@ def train(
                 config.gamma,
                 config.gae_lambda,
             )
-            batch = Batch.of(rollout, advantages, memory)
+            batch = TrainingBatch.of(rollout, advantages, recurrent_state)
             watch.mark("advantages")
 
-            done = progress(config, steps, run)
+            done = progress(steps, config.steps, run)
             learning_rate = config.learning_rate_at(done)
             terms = Terms(config.clip, config.value_clip, config.value_coef, config.entropy_coef_at(done))
             if config.normalise_advantages == "batch":
@@ -139,7 +136,7 @@ def train(
                         terms = terms._replace(advantage_mean=mean, advantage_scale=scale)
                     means = network.gradient(batch, rows, terms)
                     norm = adam.step(network.gradients, learning_rate, config.max_grad_norm)
-                    if what := broken(means, norm):
+                    if what := find_not_finite(means, norm):
                         policy.flat.copy_(good_weights)
                         adam.restore(good_adam)
                         raise Diverged(
@@ -167,26 +164,21 @@ def train(
                 **{f"train/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
                 "train/grad_norm": float(np.mean(norms)),
                 "train/explained_variance": explained_variance(batch.returns, batch.values),
-                **{f"time_split/{stage}": seconds for stage, seconds in watch.lap().items()},
+                **stages.to_metrics(watch.lap()),
+                **episodes.metrics(),
             }
-            if recent_returns:
-                metrics["rollout/ep_reward_mean"] = float(np.mean(recent_returns))
-                metrics["rollout/ep_length_mean"] = float(np.mean(recent_lengths))
-            if run is not None:
-                run.log(steps, metrics)
-                if run.due_checkpoint(steps):
-                    run.checkpoint(state())
+            run.log(steps, metrics)
+            if run.due_checkpoint(steps):
+                run.checkpoint(state())
             watch.mark("log")
         final = state()
     except Diverged as diverged:
-        if run is not None:
-            run.checkpoint(diverged.state)
+        run.checkpoint(diverged.state)
         raise
     finally:
         network.close()
         torch.set_num_threads(threads_before)
-    if run is not None:
-        run.checkpoint(final)
+    run.checkpoint(final)
     return Result(
         policy=policy,
         state=final,
@@ -196,12 +188,6 @@ def train(
         metrics=metrics,
         times=dict(watch.totals),
         threads=network.threads,
-        compute=compute_of(network),
+        compute=network.compute,
         exact_resume=exact_resume,
     )
-
-
-def _check_envs(state: dict[str, Any], num_envs: int) -> None:
-    if len(state["collector"]["streams"]) != num_envs:
-        saved = len(state["collector"]["streams"])
-        raise UserError(f"cannot resume: the state is of {saved} environments, and there are {num_envs}.")

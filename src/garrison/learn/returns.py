@@ -1,5 +1,7 @@
 """Advantages from rewards and values: pure, compiled functions over (time, environment) arrays."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,56 +37,46 @@ def gae(
         gae_lambda: decay of later corrections.
     """
     advantages = np.empty_like(values)
-    _gae(
-        rewards,
-        values,
-        terminations,
-        truncations,
-        final_values,
-        last_values,
-        np.float32(gamma),
-        np.float32(gae_lambda),
-        advantages,
-    )
+    endings = Endings(terminations, truncations, final_values, last_values)
+    _gae(rewards, values, endings, np.float32(gamma), np.float32(gae_lambda), advantages)
     return advantages
 
 
+def explained_variance(returns: Floats, values: Floats) -> float:
+    """Return the share of the returns' variance that the critic's values explain."""
+    variance = float(np.var(returns))
+    return 1.0 - float(np.var(returns - values)) / variance if variance > 0 else 0.0
+
+
+class Endings(NamedTuple):
+    """Where episodes and the rollout end, and what comes after; see `gae`."""
+
+    terminations: Flags
+    truncations: Flags
+    final_values: Floats
+    last_values: Floats
+
+
 @kernel
-def what_follows(
-    t: int,
-    i: int,
-    values: Floats,
-    terminations: Flags,
-    truncations: Flags,
-    final_values: Floats,
-    last_values: Floats,
-) -> tuple[np.float32, bool]:
+def what_follows(t: int, i: int, values: Floats, endings: Endings) -> tuple[np.float32, bool]:
     """Return the value after the step (t, i), and whether the rollout's next row continues its episode."""
-    if terminations[t, i]:
+    if endings.terminations[t, i]:
         return np.float32(0.0), False
-    if truncations[t, i]:
-        return final_values[t, i], False
+    if endings.truncations[t, i]:
+        return endings.final_values[t, i], False
     if t == len(values) - 1:
-        return last_values[i], False
+        return endings.last_values[i], False
     return values[t + 1, i], True
 
 
 @kernel(cached=True)
 def _gae(
-    rewards: Floats,
-    values: Floats,
-    terminations: Flags,
-    truncations: Flags,
-    final_values: Floats,
-    last_values: Floats,
-    gamma: np.float32,
-    gae_lambda: np.float32,
-    advantages: Floats,
+    rewards: Floats, values: Floats, endings: Endings, gamma: np.float32, gae_lambda: np.float32, advantages: Floats
 ) -> None:
     steps, num_envs = rewards.shape
     for t in range(steps - 1, -1, -1):
         for i in range(num_envs):
-            next_value, goes_on = what_follows(t, i, values, terminations, truncations, final_values, last_values)
+            next_value, goes_on = what_follows(t, i, values, endings)
             later = advantages[t + 1, i] if goes_on else np.float32(0.0)
             correction = rewards[t, i] + gamma * next_value - values[t, i]
             advantages[t, i] = correction + gamma * gae_lambda * later

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from garrison.learn.spaces import Actions, Observations
+from garrison.learn.spaces.actions import ActionDistribution
+from garrison.learn.spaces.observations import ObservationForm
 
 Take = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 
@@ -18,11 +19,11 @@ class Rollout:
     """`T` steps of `N` environments; row t holds what was seen at time t and what the step from there brought."""
 
     observations: NDArray[Any]
-    """(T + 1, N, stored shape): what was seen, as `Observations` stores it; the last row begins the next rollout."""
-    indices: NDArray[np.int32]
-    """(T, N, heads): the index chosen in each head."""
+    """(T + 1, N, *stored): what was seen, as its `ObservationForm` stores it; the last row begins the next rollout."""
+    choices: NDArray[Any]
+    """(T, N, *stored): what was chosen, as its `ActionDistribution` stores it."""
     masks: NDArray[np.bool_]
-    """(T, N, outputs): what was allowed; (0, 0, 0) without action masks."""
+    """(T, N, mask_size): what was allowed; (0, 0, 0) without action masks."""
     log_probs: NDArray[np.float32]
     """(T, N): the log-probability of the choice when it was made."""
     values: NDArray[np.float32]
@@ -44,24 +45,30 @@ class Rollout:
 
     @classmethod
     def allocate(
-        cls, steps: int, num_envs: int, observations: Observations, actions: Actions, masked: bool
+        cls, steps: int, num_envs: int, observations: ObservationForm, actions: ActionDistribution, masked: bool
     ) -> "Rollout":
-        """Make room for `steps` steps of `num_envs` environments."""
+        """Allocate memory for `steps` steps of `num_envs` environments."""
         rollout = cls.carve(np.zeros, steps, num_envs, observations, actions, masked)
         rollout.counted[:] = True
         return rollout
 
     @classmethod
     def carve(
-        cls, take: Take, steps: int, num_envs: int, observations: Observations, actions: Actions, masked: bool
+        cls,
+        take: Take,
+        steps: int,
+        num_envs: int,
+        observations: ObservationForm,
+        actions: ActionDistribution,
+        masked: bool,
     ) -> "Rollout":
         """Lay the arrays of `steps` steps out in memory that `take` gives, which may be shared."""
         shape = (steps, num_envs)
         flags, floats = np.dtype(np.bool_), np.dtype(np.float32)
         return cls(
             observations=take((steps + 1, num_envs, *observations.shape), observations.dtype),
-            indices=take((*shape, actions.heads), np.dtype(np.int32)),
-            masks=take((*shape, actions.size) if masked else (0, 0, 0), flags),
+            choices=take((*shape, *actions.shape), actions.dtype),
+            masks=take((*shape, actions.mask_size) if masked else (0, 0, 0), flags),
             log_probs=take(shape, floats),
             values=take(shape, floats),
             rewards=take(shape, floats),
@@ -83,13 +90,25 @@ class Rollout:
         """The number of environments."""
         return int(self.rewards.shape[1])
 
+    def flat_observations(self) -> NDArray[Any]:
+        """Return the observations as one list of (T + 1) * N; a view."""
+        return self.observations.reshape(-1, *self.observations.shape[2:])
+
+    def flat_choices(self) -> NDArray[Any]:
+        """Return the choices as one list of T * N; a view."""
+        return self.choices.reshape(-1, *self.choices.shape[2:])
+
+    def flat_masks(self) -> NDArray[np.bool_]:
+        """Return the masks as one list of T * N; a view, (0, 0) without action masks."""
+        return self.masks.reshape(self.masks.shape[0] * self.masks.shape[1], self.masks.shape[2])
+
 
 @dataclass(frozen=True)
-class Batch:
+class TrainingBatch:
     """A rollout as one list of samples, with what learning adds; views, not copies. Sample t * N + i is row (t, i)."""
 
     observations: NDArray[Any]
-    indices: NDArray[np.int32]
+    choices: NDArray[Any]
     masks: NDArray[np.bool_]
     log_probs: NDArray[np.float32]
     values: NDArray[np.float32]
@@ -97,36 +116,35 @@ class Batch:
     returns: NDArray[np.float32]
     starts: NDArray[np.bool_]
     counted: NDArray[np.bool_]
-    initial_state: Tensor
-    """(towers, N, recurrent_size): the policy's memory before the first step."""
+    recurrent_state: Tensor
+    """(towers, N, recurrent_size): the policy's, before the first step."""
 
     @classmethod
     def of(
         cls,
         rollout: Rollout,
         advantages: NDArray[np.float32],
-        initial_state: Tensor,
+        recurrent_state: Tensor,
         log_probs: NDArray[np.float32] | None = None,
         values: NDArray[np.float32] | None = None,
         returns: NDArray[np.float32] | None = None,
-    ) -> "Batch":
+    ) -> "TrainingBatch":
         """Flatten a rollout and its advantages; a learner that is not the collector gives its own estimates as well."""
         size = rollout.steps * rollout.num_envs
-        masks = rollout.masks
         log_probs = rollout.log_probs if log_probs is None else log_probs
         values = rollout.values if values is None else values
         returns = advantages + values if returns is None else returns
         return cls(
-            observations=rollout.observations[:-1].reshape(size, -1),
-            indices=rollout.indices.reshape(size, -1),
-            masks=masks.reshape(size, -1) if len(masks) else masks[0:0].reshape(0, 0),
+            observations=rollout.flat_observations()[:size],
+            choices=rollout.flat_choices(),
+            masks=rollout.flat_masks(),
             log_probs=log_probs.reshape(size),
             values=values.reshape(size),
             advantages=advantages.reshape(size),
             returns=returns.reshape(size),
             starts=rollout.starts,
             counted=rollout.counted,
-            initial_state=initial_state,
+            recurrent_state=recurrent_state,
         )
 
     def minibatches(self, count: int, sequences: bool, random: np.random.Generator) -> list[NDArray[np.int64]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from time import perf_counter
 
-STAGES = ("act", "step", "copy", "advantages", "learn", "log")
+from garrison.learn.stages import SYNCHRONOUS
 
 
 class Stopwatch:
@@ -11,11 +11,11 @@ class Stopwatch:
 
     >>> watch = Stopwatch()
     >>> watch.mark("act")
-    >>> sorted(watch.lap()) == sorted(STAGES)
+    >>> sorted(watch.lap()) == sorted(SYNCHRONOUS)
     True
     """
 
-    def __init__(self, stages: tuple[str, ...] = STAGES) -> None:
+    def __init__(self, stages: tuple[str, ...] = SYNCHRONOUS) -> None:
         self.totals = dict.fromkeys(stages, 0.0)
         self._last = perf_counter()
         self._lap = dict(self.totals)

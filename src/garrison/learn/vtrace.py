@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from garrison.jit import kernel
-from garrison.learn.returns import Flags, Floats, what_follows
+from garrison.learn.returns import Endings, Flags, Floats, what_follows
 
 
 class VTrace(NamedTuple):
@@ -57,44 +57,29 @@ def vtrace(
         vtrace_lambda: decay of later corrections.
     """
     result = VTrace(*(np.empty_like(values) for _ in VTrace._fields))
-    _vtrace(
-        log_ratios,
-        rewards,
-        values,
-        terminations,
-        truncations,
-        final_values,
-        last_values,
-        np.float32(gamma),
-        np.float32(rho_bar),
-        np.float32(c_bar),
-        np.float32(vtrace_lambda),
-        *result,
-    )
+    settings = _Settings(*(np.float32(x) for x in (gamma, rho_bar, c_bar, vtrace_lambda)))
+    endings = Endings(terminations, truncations, final_values, last_values)
+    _vtrace(log_ratios, rewards, values, endings, settings, result)
     return result
+
+
+class _Settings(NamedTuple):
+    gamma: np.float32
+    rho_bar: np.float32
+    c_bar: np.float32
+    vtrace_lambda: np.float32
 
 
 @kernel(cached=True)
 def _vtrace(
-    log_ratios: Floats,
-    rewards: Floats,
-    values: Floats,
-    terminations: Flags,
-    truncations: Flags,
-    final_values: Floats,
-    last_values: Floats,
-    gamma: np.float32,
-    rho_bar: np.float32,
-    c_bar: np.float32,
-    vtrace_lambda: np.float32,
-    targets: Floats,
-    advantages: Floats,
-    weights: Floats,
+    log_ratios: Floats, rewards: Floats, values: Floats, endings: Endings, settings: _Settings, out: VTrace
 ) -> None:
+    gamma, rho_bar, c_bar, vtrace_lambda = settings
+    targets, advantages, weights = out
     steps, num_envs = rewards.shape
     for t in range(steps - 1, -1, -1):
         for i in range(num_envs):
-            next_value, goes_on = what_follows(t, i, values, terminations, truncations, final_values, last_values)
+            next_value, goes_on = what_follows(t, i, values, endings)
             later = targets[t + 1, i] - next_value if goes_on else np.float32(0.0)
             ratio = np.float32(np.exp(log_ratios[t, i]))
             weights[t, i] = min(rho_bar, ratio)

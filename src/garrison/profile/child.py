@@ -16,9 +16,9 @@ import numpy as np
 import garrison.vector
 from garrison.errors import UserError
 from garrison.profile import usage
-from garrison.profile.target import resolve
 from garrison.vector.auto import step_seconds
 from garrison.vector.base import Setup
+from garrison.vector.naming import resolve_env
 
 DRAWS = 64
 """Batches of actions, drawn beforehand."""
@@ -26,12 +26,12 @@ FEWEST = 3
 """Steps of the batch that are measured, however slow."""
 
 
-def look(request: dict[str, Any]) -> dict[str, Any]:
+def inspect_env(request: dict[str, Any]) -> dict[str, Any]:
     """Make one environment, time its steps for a moment, and time a policy for its spaces."""
     from garrison.profile.inference import infer
     from garrison.vector.api import makers_of
 
-    env = resolve(request["env"])
+    env = resolve_env(request["env"])
     makers = makers_of(env, 1, request["env_args"])
     one = makers[0]()
     spaces = one.observation_space, one.action_space
@@ -46,7 +46,7 @@ def look(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def profile(request: dict[str, Any]) -> dict[str, Any]:
+def measure_backend(request: dict[str, Any]) -> dict[str, Any]:
     """Step one backend with random actions for a while and return where the time went."""
     begun = time.perf_counter()
     envs = _make(request, timing=True)
@@ -82,7 +82,7 @@ def profile(request: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def overhead(request: dict[str, Any]) -> dict[str, Any]:
+def measure_overhead(request: dict[str, Any]) -> dict[str, Any]:
     """Step a set without timing, another without, and one with, in turns; return seconds of wall and CPU per step.
 
     CPU time (the caller's and the workers') tells the cost on a machine that others use as well.
@@ -115,7 +115,7 @@ def overhead(request: dict[str, Any]) -> dict[str, Any]:
 
 def _worker_cpu(envs: Any) -> float:
     threads = [thread for each in usage.snapshot(getattr(envs, "pids", [])).values() for thread in each.values()]
-    return sum(cpu for cpu, _, _ in threads)
+    return sum(cpu for cpu, _ in threads)
 
 
 def _has_batch(env: Any, env_args: dict[str, Any]) -> bool:
@@ -133,7 +133,7 @@ def _has_batch(env: Any, env_args: dict[str, Any]) -> bool:
 def _make(request: dict[str, Any], timing: bool) -> Any:
     names = ("workers", "batch_size", "extras")
     options = {name: request[name] for name in names if request.get(name) is not None}
-    env: Any = resolve(request["env"])
+    env: Any = resolve_env(request["env"])
     return garrison.vector.make(
         env,
         request["envs"],
@@ -186,11 +186,14 @@ def _work(advance: Callable[[], int], seconds: float) -> tuple[int, float]:
     return transitions, time.perf_counter() - begun
 
 
+MEASUREMENTS = {"look": inspect_env, "profile": measure_backend, "overhead": measure_overhead}
+
+
 def main(arguments: list[str]) -> int:
     """Measure what the request on the standard input says; write the result, or the error, to the file named."""
     request = json.load(sys.stdin)
     try:
-        result = {"look": look, "profile": profile, "overhead": overhead}[request["what"]](request)
+        result = MEASUREMENTS[request["what"]](request)
     except UserError as error:
         result = {"error": str(error), "is_input": True}
     except Exception as error:

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from garrison.text import plural
 from garrison.workers import pin
 
 QUEUED = 0.10
@@ -17,20 +18,20 @@ def findings(row: dict[str, Any], cores: int, environ: dict[str, str] | None = N
         busy = max(w["busy_threads"] for w in workers)
         if busy > 1 and busy * len(workers) > cores:
             said.append(
-                f"oversubscribed: each of {_many(len(workers), 'worker')} runs {busy} busy threads on "
-                f"{_many(cores, 'core')}, {busy * len(workers)} threads in all. Garrison's workers start with "
+                f"oversubscribed: each of {plural(len(workers), 'worker')} runs {busy} busy threads on "
+                f"{plural(cores, 'core')}, {busy * len(workers)} threads in all. Garrison's workers start with "
                 "OMP_NUM_THREADS=1 and the like, so the environment itself asks for more: look for "
                 "torch.set_num_threads, a thread pool or processes= in it, and make it 1."
             )
         elif len(workers) > cores and cpu_share(row) > 0.7:
             said.append(
-                f"oversubscribed: {len(workers)} workers compute all the time on {_many(cores, 'core')} and take "
+                f"oversubscribed: {len(workers)} workers compute all the time on {plural(cores, 'core')} and take "
                 f"turns; {cores} would do as much with less memory and fewer wake-ups."
             )
     elif row["backend"] != "native" and caller["busy_threads"] > max(cores, row["workers"] + 1):
         names = ", ".join(f"{name}={value}" for name, value in _settings(environ).items()) or "none of them is set"
         said.append(
-            f"oversubscribed: this one process runs {caller['busy_threads']} busy threads on {_many(cores, 'core')}. "
+            f"oversubscribed: this one process runs {caller['busy_threads']} busy threads on {plural(cores, 'core')}. "
             f"Math libraries take a thread per core unless OMP_NUM_THREADS and the like say less ({names}): set "
             "OMP_NUM_THREADS=1 before Python starts (Garrison's workers do)."
         )
@@ -43,7 +44,7 @@ def findings(row: dict[str, Any], cores: int, environ: dict[str, str] | None = N
 
 
 def crowded(rows: dict[str, dict[str, Any]]) -> str:
-    """Say which backends waited for a core though they had no more busy threads than cores; empty if none did."""
+    """Return which backends waited for a core though they had no more busy threads than cores; empty if none did."""
     shares = {name: _queue_share(row) for name, row in rows.items() if not row["findings"]}
     waited = [f"{name} {share:.0%}" for name, share in shares.items() if share > QUEUED]
     if not waited:
@@ -75,7 +76,3 @@ def _queue_share(row: dict[str, Any]) -> float:
     processes = row["worker_processes"] or [row["caller"]]
     share: float = max(p["queue_seconds"] / max(1, p["busy_threads"]) for p in processes) / row["seconds"]
     return share
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

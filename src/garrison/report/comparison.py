@@ -1,125 +1,128 @@
-"""Runs side by side: a table of facts and a picture."""
+"""Runs side by side: the facts about each, and their table. The curves are on the page, see `comparison_page`."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from garrison.report import figure_style as style
-from garrison.report.history import REWARD, Run, in_order, smooth
+from garrison.learn import stages
+from garrison.report.history import REWARD, SPEED, RunHistory
+from garrison.text import cell
+
+Facts = dict[str, Any]
+
+HEADINGS = {
+    "run": "run",
+    "status": "status",
+    "learner": "learner",
+    "env": "environment",
+    "red": "red",
+    "length": "steps per episode",
+    "backend": "backend",
+    "envs": "environments",
+    "seed": "seed",
+    "steps": "steps",
+    "updates": "updates",
+    "seconds": "seconds",
+    "steps_per_second": "steps/s",
+    "median_steps_per_second": "steps/s, median update",
+    "first_return": "first return",
+    "final_return": "last return",
+    "best_return": "best return",
+    "total": "official total",
+    "ci95": "± (95 %)",
+    "rules": "rules",
+    "peak_memory_gb": "peak memory, GB",
+}
+"""How the table names each fact, in its order; the shares of the time follow."""
+PROBLEM = ("env", "red", "length", "rules")
+"""What must be equal for returns to be comparable."""
 
 
-def label(runs: list[Run]) -> list[Run]:
-    """Give runs of the same name their folder as well, so that each can be told apart."""
+def tell_apart(runs: list[RunHistory]) -> list[RunHistory]:
+    """Name runs of the same name by their folders."""
     names = [run.name for run in runs]
-    return [
-        Run(str(run.path) if names.count(run.name) > 1 else run.name, run.path, run.rows, run.summary) for run in runs
-    ]
+    return [replace(run, name=str(run.path)) if names.count(run.name) > 1 else run for run in runs]
 
 
-def facts(run: Run) -> dict[str, Any]:
-    """Return what the table says about a run; None where it does not know."""
-    rewards = run.series(REWARD)[2]
-    speeds = run.series("time/fps")[2]
-    memory = run.series("system/peak_memory_gb")[2]
+def facts(run: RunHistory) -> Facts:
+    """Return what is known about a run, under plain keys; None is unknown."""
     summary = run.summary
+    task, evaluation = summary.get("task", {}), summary.get("evaluation", {})
+    rewards, speeds, memory = (run.series(name)[2] for name in (REWARD, SPEED, "system/peak_memory_gb"))
     return {
         "run": run.name,
         "status": run.status,
-        "algorithm": summary.get("training_mode"),
-        "environment": summary.get("env"),
-        "backend": summary.get("task", {}).get("backend"),
-        "environments": summary.get("total_envs"),
+        "learner": summary.get("training_mode"),
+        "env": summary.get("env"),
+        "red": _red(task.get("red_odds", {})),
+        "length": task.get("length"),
+        "backend": task.get("backend"),
+        "envs": summary.get("total_envs"),
         "seed": summary.get("seed"),
         "steps": run.steps,
+        "updates": summary.get("total_updates") or run.updates,
         "seconds": round(run.seconds, 1),
-        "steps/s": round(run.steps / run.seconds, 1) if run.seconds else None,
-        "steps/s, median update": round(float(np.median(speeds)), 1) if len(speeds) else None,
-        "first return": round(float(rewards[0]), 3) if len(rewards) else None,
-        "last return": round(float(rewards[-1]), 3) if len(rewards) else None,
-        "best return": round(float(rewards.max()), 3) if len(rewards) else None,
-        "official total": run.total[0] if run.total else None,
-        "± (95 %)": run.total[1] if run.total else None,
-        "rules": summary.get("evaluation", {}).get("rules"),
-        "peak memory, GB": round(float(memory.max()), 2) if len(memory) else None,
-        **{f"time in {stage}, %": round(100 * share, 1) for stage, share in run.stage_shares.items()},
+        "steps_per_second": round(run.steps / run.seconds, 1) if run.seconds else None,
+        "median_steps_per_second": round(float(np.median(speeds)), 1) if len(speeds) else None,
+        "first_return": round(float(rewards[0]), 3) if len(rewards) else None,
+        "final_return": round(float(rewards[-1]), 3) if len(rewards) else None,
+        "best_return": round(float(rewards.max()), 3) if len(rewards) else None,
+        "total": run.total[0] if run.total else None,
+        "ci95": run.total[1] if run.total else None,
+        "rules": evaluation.get("rules") or task.get("rules"),
+        "peak_memory_gb": round(float(memory.max()), 2) if len(memory) else None,
+        "time_split": {stage: round(share, 4) for stage, share in run.stages.items()},
     }
 
 
-def to_text(table: list[dict[str, Any]]) -> str:
-    """Return the facts as lines, one run a column."""
-    keys = list(dict.fromkeys(key for row in table for key in row))
-    rows = [(key, *(_shown(row.get(key)) for row in table)) for key in keys]
-    rows = [row for row in rows if any(cell != "-" for cell in row[1:])]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(table) + 1)]
+def differences(table: list[Facts]) -> str:
+    """Return a sentence about what makes the runs' returns incomparable; empty if nothing does."""
+    keys = [key for key in PROBLEM if len({row[key] for row in table if row[key] is not None}) > 1]
+    if not keys:
+        return ""
+    named = ", ".join(HEADINGS[key] for key in keys)
+    return f"These runs solve different problems ({named}): their returns cannot be compared."
+
+
+def rendered(table: list[Facts]) -> list[list[str]]:
+    """Return the rows of the table: a heading, then each run's value; what no run knows is left out."""
+    known = [key for key in HEADINGS if any(row[key] is not None for row in table)]
+    rows = [[HEADINGS[key], *(cell(row[key]) for row in table)] for key in known]
+    shares = [stage_shares(row["time_split"]) for row in table]
+    found = stages.in_order({stage for row in table for stage in row["time_split"]})
+    for stage in stage_shares(dict.fromkeys(found, 0.0)):
+        cells = [cell(100.0 * split[stage] if stage in split else None) for split in shares]
+        rows.append([f"time in {stage}, %", *cells])
+    return rows
+
+
+def to_text(table: list[Facts]) -> str:
+    """Return the table as lines, one run per column."""
+    rows = rendered(table)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))) for row in rows]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+    warning = differences(table)
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *(["", warning] if warning else [])])
 
 
-def draw(runs: list[Run], window: int) -> Any:
-    """Draw return over steps and over time, speed, losses and the time split."""
-    figure, axes = style.new_figure(3, 3, 14, 11)
-    curves = [
-        (axes[0, 0], REWARD, "return", "steps"),
-        (axes[0, 1], REWARD, "return", "minutes"),
-        (axes[0, 2], "time/fps", "1000 steps/s with learning", "minutes"),
-        (axes[1, 0], "train/policy_loss", "policy loss", "steps"),
-        (axes[1, 1], "train/value_loss", "value loss", "steps"),
-        (axes[1, 2], "train/entropy", "entropy", "steps"),
-        (axes[2, 0], "train/policy_loss", "policy loss", "minutes"),
-        (axes[2, 1], "train/value_loss", "value loss", "minutes"),
-    ]
-    for axis, name, title, x in curves:
-        drawn = []
-        for k, run in enumerate(runs):
-            steps, minutes, values = run.series(name)
-            values = values / 1000.0 if name == "time/fps" else values
-            if len(values):
-                axis.plot(
-                    steps if x == "steps" else minutes,
-                    smooth(values, window),
-                    color=style.COLOURS[k % len(style.COLOURS)],
-                    linewidth=1.6,
-                    label=run.name,
-                )
-                drawn.append(values)
-        shown = np.concatenate(drawn) if drawn else np.zeros(0)
-        if name == REWARD:
-            style.return_axis(axis, shown)
-        elif name == "train/value_loss" and len(shown) and shown.min() > 0:
-            axis.set_yscale("log")
-        elif name == "time/fps":
-            axis.set_ylim(bottom=0)
-        axis.set_title(title, loc="left", size=11)
-        if x == "steps":
-            style.steps_axis(axis)
-        else:
-            axis.set_xlabel("minutes")
-    _draw_split(axes[2, 2], runs)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=min(4, max(1, len(labels))), frameon=False)
-    return figure
+def stage_shares(split: Mapping[str, float]) -> dict[str, float]:
+    """Return the shares of stages as a table shows them: a divided stage as a whole, then its parts.
+
+    >>> stage_shares({"step_compute": 0.25, "step_wait": 0.25, "learn": 0.5})
+    {'step': 0.5, 'step: compute': 0.25, 'step: wait': 0.25, 'learn': 0.5}
+    """
+    shown: dict[str, float] = {}
+    for stage, share in split.items():
+        whole, _, part = stage.partition("_")
+        shown[whole] = shown.get(whole, 0.0) + share
+        if part:
+            shown[f"{whole}: {part}"] = share
+    return shown
 
 
-def _draw_split(axis: Any, runs: list[Run]) -> None:
-    stages = in_order({stage for run in runs for stage in run.stages})
-    left = np.zeros(len(runs))
-    for stage in stages:
-        shares = np.array([100 * run.stages.get(stage, 0.0) for run in runs])
-        label = stage.replace("_", ": ")
-        axis.barh(range(len(runs)), shares, left=left, color=style.STAGES.get(stage, "#999999"), label=label)
-        left += shares
-    axis.set_yticks(range(len(runs)), [run.name for run in runs])
-    axis.invert_yaxis()
-    axis.grid(False, axis="y")
-    axis.set_xlim(0, 100)
-    axis.set_xlabel("% of the time")
-    axis.set_title("time split", loc="left", size=11)
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False, fontsize=8)
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:,.2f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _red(odds: Mapping[str, float]) -> str | None:
+    if len(odds) < 2:
+        return next(iter(odds), None)
+    return ",".join(f"{name}:{share:g}" for name, share in odds.items())

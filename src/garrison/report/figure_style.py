@@ -1,30 +1,29 @@
-"""How pictures look: one place for colours, axes and files."""
+"""How figures look: their axes, their colours and their files."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from garrison.report.history import Series
+from garrison.learn import stages
+from garrison.report import palette
+from garrison.report.history import Floats, spans_magnitudes
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b", "#8c564b")  # safe for most eyes
-STAGES = {
-    "act": COLOURS[0],
-    "step": COLOURS[2],
-    "step_compute": COLOURS[2],
-    "step_reset": "#2fb58f",
-    "step_extras": "#5ec9aa",
-    "step_copy": "#8cd9c2",
-    "step_ipc": "#a6b727",
-    "step_wait": "#d4dc7f",
-    "copy": COLOURS[5],
-    "wait": "#c7c7c7",
-    "advantages": COLOURS[4],
-    "learn": COLOURS[1],
-    "publish": COLOURS[3],
-    "log": COLOURS[6],
-}
 GRID = {"color": "#dddddd", "linewidth": 0.6}
+RULE = "#999999"
+NOTE = "#555555"
+FONTS: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none"}
+"""Text stays text: publishers refuse the outlines that Matplotlib puts into a PDF by default."""
+
+
+def series_colour(index: int) -> str:
+    """Return the colour of the series at `index`."""
+    return palette.light(palette.of_series(index))
+
+
+def stage_colour(stage: str) -> str:
+    """Return the colour of a stage of training."""
+    return palette.light(stages.colour(stage))
 
 
 def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
@@ -49,23 +48,27 @@ def steps_axis(axis: Any) -> None:
     axis.xaxis.set_major_formatter(EngFormatter(sep=" "))
 
 
-def return_axis(axis: Any, values: Series) -> None:
-    """Give costs over several orders of magnitude a logarithmic y axis."""
+def return_axis(axis: Any, values: Floats) -> None:
+    """Give costs over several orders of magnitude a logarithmic y axis, on which late gains can be seen."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+    if not spans_magnitudes(values):
+        return
     finite = values[np.isfinite(values)]
-    if len(finite) and finite.max() < 0 and finite.min() < 8 * finite.max():
-        axis.set_yscale("symlog", linthresh=1.0)
-        ticks = [-d * 10**e for e in range(5) for d in (1, 2, 5)]
-        low, high = 1.15 * finite.min(), finite.max() / 1.3
-        axis.yaxis.set_major_locator(FixedLocator([t for t in ticks if low <= t <= high]))
-        axis.yaxis.set_minor_locator(NullLocator())
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-        axis.set_ylim(low, high)
+    axis.set_yscale("symlog", linthresh=1.0)
+    ticks = [-d * 10**e for e in range(5) for d in (1, 2, 5)]
+    low, high = 1.15 * finite.min(), finite.max() / 1.3
+    axis.yaxis.set_major_locator(FixedLocator([t for t in ticks if low <= t <= high]))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    axis.set_ylim(low, high)
 
 
 def save(figure: Any, path: Path) -> Path:
-    """Write the picture and return its path."""
+    """Write the figure in the format that the path's suffix names, and return the path."""
+    from matplotlib import rc_context
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
+    with rc_context(FONTS):
+        figure.savefig(path)
     return path

@@ -1,63 +1,29 @@
-"""`garrison plot RUN`: learning curve, losses, time split and action mix of one run."""
+"""Figures of one run for papers: learning curve, losses, time split and action mix."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import tyro
 
 from garrison.challenge import leaderboard
+from garrison.learn import stages
 from garrison.report import figure_style as style
-from garrison.report.history import REWARD, STAGE, Run, smooth
-from garrison.system import require
+from garrison.report.history import LEARNING, REWARD, SPEED, RunHistory, metric_title, smooth
 
-LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "explained_variance")
 FREQUENT = 14  # actions that get a bar of their own
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """Draw a run: learning curve, losses, time split and, for CAGE-2, the action mix."""
-
-    run: Annotated[Path, tyro.conf.arg(metavar="RUN")]
-    """The run's folder."""
-    out: str = ""
-    """Folder for the pictures; by default plots in the run's own."""
-    smooth: int = 10
-    """Updates that a point of a curve is the mean of; the light line is the raw curve."""
-
-
-def main(arguments: list[str]) -> int:
-    """Run `garrison plot`."""
-    args = tyro.cli(Arguments, prog="garrison plot", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
-    require("matplotlib")
-    run = Run.read(args.run)
-    for path in plot_run(run, Path(args.out) if args.out else args.run / "plots", args.smooth):
-        print(path)
-    return 0
-
-
-def plot_run(run: Run, out: Path, window: int = 10) -> list[Path]:
-    """Draw every picture that the run has data for; return their paths."""
-    paths = []
-    if len(run.series(REWARD)[0]):
-        paths.append(style.save(learning_curve(run, window), out / "learning_curve.png"))
-    paths.append(style.save(losses(run, window), out / "losses.png"))
-    paths.append(style.save(time_split(run), out / "time_split.png"))
-    if mix := run.summary.get("action_mix"):
-        paths.append(style.save(action_mix(run.name, mix), out / "action_mix.png"))
-    return paths
-
-
-def learning_curve(run: Run, window: int) -> Any:
+def learning_curve(run: RunHistory, window: int = 10) -> Any:
     """Draw the return over steps beside known scores, and below it the official evaluations during training."""
+    if not len(run.series(REWARD)[0]):
+        return None
     at, _, totals = run.series("evaluation/total")
     figure, axes = style.new_figure(2 if len(at) else 1, 1, 8.6, 7.4 if len(at) else 4.6)
     axis = axes[0, 0]
     steps, _, values = run.series(REWARD)
-    axis.plot(steps, values, color=style.COLOURS[0], alpha=0.25, linewidth=1)
-    axis.plot(steps, smooth(values, window), color=style.COLOURS[0], linewidth=1.8)
+    _curve(axis, steps, values, window)
     task = run.summary.get("task", {})
     marks = leaderboard.marks(task.get("red_odds", {}), task.get("length", 0))
     for name, mark in marks.items():
@@ -68,7 +34,7 @@ def learning_curve(run: Run, window: int) -> Any:
     axis.set_title(title, loc="left")
     if len(at):
         below = axes[1, 0]
-        below.plot(at, totals, "o-", color=style.COLOURS[1], markersize=3.5, linewidth=1.4)
+        below.plot(at, totals, "o-", color=style.series_colour(1), markersize=3.5, linewidth=1.4)
         best = leaderboard.leaderboard()[0]
         _mark(below, "the winner", best.total)
         style.return_axis(below, np.append(totals, best.total))
@@ -79,23 +45,30 @@ def learning_curve(run: Run, window: int) -> Any:
     return figure
 
 
+def _curve(axis: Any, at: Any, values: Any, window: int) -> None:
+    axis.plot(at, values, color=style.series_colour(0), alpha=0.25, linewidth=1)
+    axis.plot(at, smooth(values, window), color=style.series_colour(0), linewidth=1.8)
+
+
 def _mark(axis: Any, name: str, score: float) -> None:
-    axis.axhline(score, color="#555555", linewidth=1, linestyle="--")
+    axis.axhline(score, color=style.NOTE, linewidth=1, linestyle="--")
     axis.annotate(
         f"{name}\n{score:.1f}", (1.01, score), xycoords=("axes fraction", "data"), ha="left", va="center", size=8
     )
 
 
-def losses(run: Run, window: int) -> Any:
-    """Draw the parts of the loss, each on its own scale."""
-    names = [name for name in LOSSES if len(run.series(f"train/{name}")[0])]
-    figure, axes = style.new_figure(2, 3, 11, 5.6)
+def losses(run: RunHistory, window: int = 10) -> Any:
+    """Draw every metric of learning, such as the parts of the loss, each on its own scale."""
+    names = run.metrics(LEARNING)
+    if not names:
+        return None
+    rows = math.ceil(len(names) / 3)
+    figure, axes = style.new_figure(rows, 3, 11, 2.8 * rows)
     for axis, name in zip(axes.flat, names, strict=False):
-        steps, _, values = run.series(f"train/{name}")
-        axis.plot(steps, values, color=style.COLOURS[0], alpha=0.25, linewidth=1)
-        axis.plot(steps, smooth(values, window), color=style.COLOURS[0], linewidth=1.6)
-        axis.set_title(name.replace("_", " "), loc="left", size=10)
-        if name == "value_loss" and values.min() > 0 and values.max() > 30 * values.min():
+        steps, _, values = run.series(name)
+        _curve(axis, steps, values, window)
+        axis.set_title(metric_title(name), loc="left", size=10)
+        if name == "train/value_loss" and values.min() > 0 and values.max() > 30 * values.min():
             axis.set_yscale("log")
         style.steps_axis(axis)
     for axis in axes.flat[len(names) :]:
@@ -104,26 +77,27 @@ def losses(run: Run, window: int) -> Any:
     return figure
 
 
-def time_split(run: Run) -> Any:
+def time_split(run: RunHistory, window: int = 10) -> Any:
     """Draw where the time of each update went, and the speed."""
+    shares = run.stages
+    if not shares:
+        return None
     figure, axes = style.new_figure(2, 1, 8, 5.6)
-    stages = run.stages
-    rows = [row for row in run.rows if any(name.startswith(STAGE) for name in row)]
-    minutes = np.array([row["time/elapsed_time"] for row in rows]) / 60.0
+    rows = [(row["time/elapsed_time"] / 60.0, stages.from_metrics(row)) for row in run.rows]
+    rows = [(minute, split) for minute, split in rows if split]
     # A run that was resumed may know parts that its beginning did not.
-    seconds = np.array([[row.get(f"{STAGE}{stage}", 0.0) for row in rows] for stage in stages])
-    per_update = 1000.0 * np.maximum(seconds, 0.0)
-    labels = [f"{stage.replace('_', ': ')} {100 * share:.0f} %" for stage, share in stages.items()]
-    colours = [style.STAGES.get(stage, "#999999") for stage in stages]
+    per_update = np.array([[1000.0 * max(0.0, split.get(stage, 0.0)) for _, split in rows] for stage in shares])
+    labels = [f"{stages.label(stage)} {100 * share:.0f} %" for stage, share in shares.items()]
+    colours = [style.stage_colour(stage) for stage in shares]
     top, bottom = axes[:, 0]
-    top.stackplot(minutes, per_update, labels=labels, colors=colours, alpha=0.9)
-    top.set_ylabel("ms an update")
-    if len(minutes) > 3:  # the first update compiles; let it not flatten the rest
+    top.stackplot([minute for minute, _ in rows], per_update, labels=labels, colors=colours, alpha=0.9)
+    top.set_ylabel("ms per update")
+    if len(rows) > 3:  # the first update compiles; let it not flatten the rest
         top.set_ylim(0, 1.25 * np.percentile(per_update.sum(axis=0)[1:], 98))
-    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     top.set_title(run.name, loc="left")
-    _, minutes, speed = run.series("time/fps")
-    bottom.plot(minutes, speed / 1000.0, color=style.COLOURS[0], linewidth=1.4)
+    _, minutes, speed = run.series(SPEED)
+    _curve(bottom, minutes, speed / 1000.0, window)
     bottom.set_ylabel("1000 steps/s with learning")
     bottom.set_ylim(bottom=0)
     for axis in (top, bottom):
@@ -132,23 +106,44 @@ def time_split(run: Run) -> Any:
     return figure
 
 
-def action_mix(name: str, mix: dict[str, dict[str, float]]) -> Any:
+def action_mix(run: RunHistory, window: int = 10) -> Any:
     """Draw how often each action was taken against each attacker in the official evaluation."""
+    mix: dict[str, dict[str, float]] = run.summary.get("action_mix") or {}
     reds = [red for red in mix if mix[red]]
+    if not reds:
+        return None
     share = {action: max(mix[red].get(action, 0.0) for red in reds) for red in reds for action in mix[red]}
     actions = sorted(share, key=lambda action: -share[action])[:FREQUENT]
-    rest = [1.0 - sum(mix[red].get(action, 0.0) for action in actions) for red in reds]
+    others = len(share) - len(actions)
+    labels = [*actions, f"{others} others"] if others else actions
     figure, axes = style.new_figure(1, 1, 8, 5.2)
     axis = axes[0, 0]
     height = 0.8 / len(reds)
-    places = np.arange(len(actions) + 1)
+    places = np.arange(len(labels))
     for k, red in enumerate(reds):
-        values = [100 * mix[red].get(action, 0.0) for action in actions] + [100 * max(0.0, rest[k])]
-        axis.barh(places + (k - (len(reds) - 1) / 2) * height, values, height, color=style.COLOURS[k], label=red)
-    axis.set_yticks(places, [*actions, f"{len(share) - len(actions)} others"])
+        values = [100 * mix[red].get(action, 0.0) for action in actions]
+        values += [max(0.0, 100 - sum(values))] if others else []
+        at = places + (k - (len(reds) - 1) / 2) * height
+        axis.barh(at, values, height, color=style.series_colour(k), label=red)
+    axis.set_yticks(places, labels)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set_xlabel("% of steps in the official evaluation")
-    axis.set_title(f"{name}: action mix by attacker", loc="left")
+    axis.set_title(f"{run.name}: action mix by attacker", loc="left")
     axis.legend(loc="lower right", frameon=False)
     return figure
+
+
+FIGURES: dict[str, Callable[[RunHistory, int], Any]] = {
+    "learning_curve": learning_curve,
+    "losses": losses,
+    "time_split": time_split,
+    "action_mix": action_mix,
+}
+"""What `garrison plot` draws, by file name: a function of a run and a window for smoothing, None without data."""
+
+
+def plot_run(run: RunHistory, out: Path, window: int = 10, file_format: str = "png") -> list[Path]:
+    """Draw every figure that the run has data for; return their paths."""
+    drawn = {name: draw(run, window) for name, draw in FIGURES.items()}
+    return [style.save(figure, out / f"{name}.{file_format}") for name, figure in drawn.items() if figure is not None]

@@ -1,6 +1,5 @@
 """A run as arrays, read from its folder."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,18 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.learn import stages
 from garrison.runs.folder import RunFolder
 
-Series = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
-STAGE = "time_split/"
 REWARD = "rollout/ep_reward_mean"
-LOOP = ("act", "step", "copy", "wait", "advantages", "learn", "publish", "log")
-PARTS = ("compute", "reset", "extras", "copy", "ipc", "wait")
+SPEED = "time/fps"
+LEARNING = "train/"
+"""What the names of the metrics of learning begin with: losses, entropy and so on."""
+MAGNITUDES = 8.0  # times the best cost that the worst must exceed for a logarithmic axis
 
 
 @dataclass(frozen=True)
-class Run:
+class RunHistory:
     """The metrics and the summary of one run."""
 
     name: str
@@ -29,7 +30,7 @@ class Run:
     summary: dict[str, Any] = field(repr=False)
 
     @classmethod
-    def read(cls, path: Path) -> "Run":
+    def read(cls, path: Path) -> "RunHistory":
         """Read a run's folder; a run that is still going has no summary yet."""
         folder = RunFolder.open(path)
         rows = folder.read_metrics()
@@ -37,34 +38,31 @@ class Run:
             raise UserError(f"the run in {path} has no metrics yet: it has not finished its first update.")
         return cls(path.resolve().name, path, rows, folder.read_summary())
 
-    def series(self, name: str) -> tuple[Series, Series, Series]:
+    def series(self, name: str) -> tuple[Floats, Floats, Floats]:
         """Return steps, minutes and values of one metric, where it was written."""
         rows = [row for row in self.rows if name in row]
         keys = ("step", "time/elapsed_time", name)
         steps, seconds, values = (np.array([row[key] for row in rows], np.float64) for key in keys)
         return steps, seconds / 60.0, values
 
+    def metrics(self, prefix: str) -> list[str]:
+        """Return the names of the metrics that begin with `prefix`, in the order in which the run wrote them."""
+        return list(dict.fromkeys(name for row in self.rows for name in row if name.startswith(prefix)))
+
     @property
     def stages(self) -> dict[str, float]:
         """The share of each stage of the time; an environment's `step` may be divided: `step_compute` and so on."""
         totals: dict[str, float] = {}
         for row in self.rows:
-            for name, seconds in row.items():
-                if name.startswith(STAGE):
-                    totals[name[len(STAGE) :]] = totals.get(name[len(STAGE) :], 0.0) + seconds
+            for stage, seconds in stages.from_metrics(row).items():
+                totals[stage] = totals.get(stage, 0.0) + seconds
         whole = sum(totals.values()) or 1.0
-        return {stage: totals[stage] / whole for stage in in_order(totals)}
+        return {stage: totals[stage] / whole for stage in stages.in_order(totals)}
 
     @property
-    def stage_shares(self) -> dict[str, float]:
-        """The shares as a table shows them, in the order of the loop: a divided stage as a whole, then its parts."""
-        shown: dict[str, float] = {}
-        for stage, share in self.stages.items():
-            whole, _, part = stage.partition("_")
-            shown[whole] = shown.get(whole, 0.0) + share
-            if part:
-                shown[f"{whole}: {part}"] = share
-        return shown
+    def updates(self) -> int:
+        """Updates so far."""
+        return len(self.series(SPEED)[0])
 
     @property
     def steps(self) -> int:
@@ -88,24 +86,33 @@ class Run:
         return (evaluation["total"], evaluation["ci95"]) if evaluation else None
 
 
-def in_order(stages: Iterable[str]) -> list[str]:
-    """Return stages in the order of the loop, those that are not known last.
+def metric_title(name: str) -> str:
+    """Return a metric's name as a chart's title.
 
-    >>> in_order(["learn", "step_wait", "act", "step_compute"])
-    ['act', 'step_compute', 'step_wait', 'learn']
+    >>> metric_title("train/value_loss")
+    'value loss'
     """
-    known = [name for stage in LOOP for name in (stage, *(f"{stage}_{part}" for part in PARTS))]
-    return sorted(stages, key=lambda stage: known.index(stage) if stage in known else len(known))
+    return name.rpartition("/")[2].replace("_", " ")
 
 
-def smooth(values: Series, window: int) -> Series:
+def spans_magnitudes(values: Floats) -> bool:
+    """Return whether returns are costs so far apart that a linear axis would hide the good ones.
+
+    >>> spans_magnitudes(np.array([-700.0, -40.0, -15.0])), spans_magnitudes(np.array([-20.0, -15.0, 3.0]))
+    (True, False)
+    """
+    finite = values[np.isfinite(values)]
+    return bool(len(finite) and finite.max() < 0 and finite.min() < MAGNITUDES * finite.max())
+
+
+def smooth(values: Floats, window: int) -> Floats:
     """Return the mean of the `window` values around each place; fewer, but as many on both sides, near the ends.
 
     >>> smooth(np.array([1.0, 3.0, 8.0]), 3).tolist()
     [1.0, 4.0, 8.0]
     """
     places = np.arange(len(values))
-    reach = np.minimum(np.minimum(places, places[::-1]), window // 2)
+    reach = np.minimum(np.minimum(places, places[::-1]), min(window // 2, len(values)))
     sums = np.cumsum(np.concatenate(([0.0], values)))
-    result: Series = (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)
+    result: Floats = (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)
     return result

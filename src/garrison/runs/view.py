@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from garrison.learn import stages
 from garrison.text import clock, short
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-STAGE = "time_split/"
 LINE_EVERY = 10.0  # seconds between plain lines
 BAR = 28
 NUMBERS = {
@@ -22,22 +22,6 @@ NUMBERS = {
     "clipped": "clip_fraction",
     "rate": "learning_rate",
     "policy lag": "policy_lag",
-}
-COLOURS = {
-    "act": "cyan",
-    "step": "green",
-    "step_compute": "green",
-    "step_reset": "bright_green",
-    "step_extras": "dark_sea_green4",
-    "step_copy": "spring_green3",
-    "step_ipc": "yellow4",
-    "step_wait": "bright_yellow",
-    "copy": "blue",
-    "wait": "grey50",
-    "advantages": "yellow",
-    "learn": "magenta",
-    "publish": "bright_magenta",
-    "log": "red",
 }
 SMOOTH = 0.9  # weight of the past in the shown speed and time split
 
@@ -73,8 +57,8 @@ def make_view(title: Title, quiet: bool) -> View:
     return LiveView(title) if sys.stdout.isatty() else PlainView(title)
 
 
-class QuietView:
-    """Only what must not be missed."""
+class NoView:
+    """Nothing at all."""
 
     def __enter__(self) -> Self:
         return self
@@ -84,6 +68,13 @@ class QuietView:
 
     def show(self, row: Mapping[str, float], share: float) -> None:
         """Show nothing."""
+
+    def say(self, text: str) -> None:
+        """Say nothing."""
+
+
+class QuietView(NoView):
+    """Only what must not be missed."""
 
     def say(self, text: str) -> None:
         """Print to the error stream."""
@@ -210,9 +201,9 @@ class LiveView(QuietView):
         line, legend = Text(), Text()
         for stage, share in self._clock.split.items():
             if round(share * 60):
-                line.append("█" * round(share * 60), COLOURS.get(stage, "white"))
+                line.append("█" * round(share * 60), stages.colour(stage))
             if share >= 0.005:
-                legend.append(f"{stage.replace('_', ': ')} {100 * share:.0f} %   ", COLOURS.get(stage, "white"))
+                legend.append(f"{stages.label(stage)} {100 * share:.0f} %   ", stages.colour(stage))
         return line + "\n" + legend
 
 
@@ -229,10 +220,8 @@ class Clock:
         """Take the newest metrics."""
         speed = row.get("time/fps", 0.0)
         self.speed = SMOOTH * self.speed + (1 - SMOOTH) * speed if self.speed else speed
-        for name, seconds in row.items():
-            if name.startswith(STAGE):
-                stage = name[len(STAGE) :]
-                self._stages[stage] = SMOOTH * self._stages.get(stage, seconds) + (1 - SMOOTH) * seconds
+        for stage, seconds in stages.from_metrics(row).items():
+            self._stages[stage] = SMOOTH * self._stages.get(stage, seconds) + (1 - SMOOTH) * seconds
         elapsed = row["time/elapsed_time"]
         if self._first is None:
             self._first = (elapsed, share)  # the first update compiles, so it says nothing about the rest
@@ -242,9 +231,7 @@ class Clock:
 
     def largest(self) -> str:
         """Name the two stages that take the most time, for the end of a line."""
-        return "".join(
-            f"  {stage.replace('_', ': ')} {100 * share:.0f} %" for stage, share in [*self.split.items()][:2]
-        )
+        return "".join(f"  {stages.label(stage)} {100 * share:.0f} %" for stage, share in [*self.split.items()][:2])
 
     @property
     def split(self) -> dict[str, float]:

@@ -41,6 +41,9 @@ CANONICAL: dict[str, Order] = {
 
 _INDEX = {order: index for index, order in enumerate(ORDERS)}
 
+NAMES: dict[int, str] = {_INDEX[order]: name for name, order in CANONICAL.items()}
+"""The same by number."""
+
 
 def index_of(order: Sequence[str]) -> int:
     """Return the number of an order.
@@ -61,7 +64,7 @@ def label(order: Sequence[str] | int) -> str:
 
 def name_of(index: int) -> str:
     """Return the canonical name of an order if it has one, else its text."""
-    return next((name for name, order in CANONICAL.items() if order == ORDERS[index]), label(index))
+    return NAMES.get(index, label(index))
 
 
 def parse_order(text: str | int) -> Order:

@@ -1,27 +1,32 @@
-"""What a search leaves behind: results as JSON, the users' tables, and pictures."""
+"""What a search leaves behind: results as JSON, the users' tables, and figures."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from garrison.errors import UserError
+from garrison.report.history import RunHistory
+from garrison.report.search_history import SearchHistory
+from garrison.report.workflow_tables import write_search
 from garrison.storage.atomic import write_json
 from garrison.system import facts
 from garrison.workflow import surrogate
 from garrison.workflow.decisions import Trial, best_of
-from garrison.workflow.export import write_search
-from garrison.workflow.orders import label, name_of
+from garrison.workflow.inherit import BASE
+from garrison.workflow.orders import NAMES, label, name_of
+from garrison.workflow.search_log import UPDATES, SearchLog
 from garrison.workflow.settings import SearchExperiment
-from garrison.workflow.trials import Book
 
 RESULTS = "results.json"
 
 
-def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) -> Path:
+def finish(experiment: SearchExperiment, log: SearchLog, ending: str, because: str) -> Path:
     """Write everything; return the path of the results."""
-    book.save()
-    path = book.folder / RESULTS
-    posterior = posterior_of(book.trials)
-    best = best_of(book.trials)
+    log.save()
+    path = log.folder / RESULTS
+    posterior = posterior_of(log.trials)
+    best = best_of(log.trials)
     write_json(
         path,
         {
@@ -29,22 +34,42 @@ def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) 
             "method": experiment.search.method,
             "ended": ending,
             "ended_because": because,
-            "seconds": round(book.seconds, 1),
-            "episodes": book.episodes,
-            "base_episodes": book.base_episodes,
+            "seconds": round(log.seconds, 1),
+            "episodes": log.episodes,
+            "base_episodes": log.base_episodes,
             "best": None if best is None else best.order,
-            "orders": [_row(trial) for trial in sorted(book.trials, key=lambda trial: trial.order)],
+            "orders": [_row(trial) for trial in sorted(log.trials, key=lambda trial: trial.order)],
             "posterior": None if posterior is None else _posterior(posterior),
             "settings": experiment.to_dict(),
             "machine": facts(),
         },
     )
-    write_search(book.folder, experiment, book.trials, book.updates(), book.base_episodes)
-    if book.trials and find_spec("matplotlib") is not None:
-        from garrison.workflow.plots import plot_search
+    search = read_search(log.folder)
+    write_search(search, [trial.to_dict() for trial in log.trials])
+    if log.trials and find_spec("matplotlib") is not None:
+        from garrison.report.workflow_figures import plot_search
 
-        plot_search(book, experiment.workflow.compliance_threshold, posterior, book.folder / "plots")
+        plot_search(search, log.folder / "plots")
     return path
+
+
+def read_search(folder: Path) -> SearchHistory:
+    """Read the results of a search, finished or interrupted."""
+    if not (folder / RESULTS).exists():
+        raise UserError(f"the search in {folder} has no results yet.", hint=f"Go on with --resume {folder}.")
+    results = json.loads((folder / RESULTS).read_text())
+    updates = folder / UPDATES
+    base_episodes = results["base_episodes"]
+    return SearchHistory(
+        path=folder.resolve(),
+        orders=sorted(results["orders"], key=lambda row: int(row["iteration"])),
+        updates=[json.loads(line) for line in updates.read_text().splitlines()] if updates.exists() else [],
+        settings=results["settings"],
+        posterior=results["posterior"],
+        names=NAMES,
+        base_episodes=base_episodes,
+        base=RunHistory.read(folder / BASE) if base_episodes else None,
+    )
 
 
 def posterior_of(trials: list[Trial]) -> surrogate.Posterior | None:

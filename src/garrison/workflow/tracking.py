@@ -2,20 +2,13 @@
 
 from typing import Any, Protocol
 
-from garrison.learn.ppo import RunLog
+from garrison.learn import stages
+from garrison.learn.run import RunLog
+from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 from garrison.workflow.stopping import Stopper
 
-ENV_REWARD = "workflow/env_reward"
-ALIGNMENT = "workflow/alignment_reward"
-TOTAL = "workflow/total"
-COMPLIANCE = "workflow/compliance"
-FIXES = "workflow/fixes"
-EPISODES = "workflow/episodes"
-COLLECT = ("act", "step", "copy")
-LEARN = ("advantages", "learn")
 
-
-class Batch(Protocol):
+class WorkflowEnvs(Protocol):
     """Environments with a workflow."""
 
     @property
@@ -23,20 +16,20 @@ class Batch(Protocol):
         """How it is followed, see `garrison.cage2.workflow.Compliance`."""
 
 
-class Tracker:
-    """A `RunLog` between the learner and another one: means over the episode that each environment ended last.
+class Tracker(RunLog):
+    """Stands between the learner and another log: adds means over the episode that each environment ended last.
 
     Args:
         envs: the environments that are trained in.
         stopper: the rules.
-        inner: gets everything, the added metrics included; None if nobody does.
+        inner: gets everything, the added metrics included.
         progress: what `progress()` returned, to continue from.
     """
 
     def __init__(
-        self, envs: Batch, stopper: Stopper, inner: RunLog | None = None, progress: dict[str, Any] | None = None
+        self, envs: WorkflowEnvs, stopper: Stopper, inner: RunLog | None = None, progress: dict[str, Any] | None = None
     ) -> None:
-        self._envs, self.stopper, self._inner = envs, stopper, inner
+        self._envs, self.stopper, self._inner = envs, stopper, RunLog() if inner is None else inner
         self.episodes = 0
         self.updates = 0
         self.last: dict[str, float] = {}
@@ -52,12 +45,12 @@ class Tracker:
     @property
     def stop(self) -> bool:
         """Whether to end after this update."""
-        return self.stopper.reason is not None or (self._inner is not None and self._inner.stop)
+        return self.stopper.reason is not None or self._inner.stop
 
     @property
     def share(self) -> float | None:
         """The share of the run that is done, if the other log knows it better than the steps tell."""
-        return getattr(self._inner, "share", None)
+        return self._inner.share
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Add what the workflow says to the metrics of one update."""
@@ -67,24 +60,26 @@ class Tracker:
         self.last = numbers
         self.stopper.add(self.episodes, numbers.get(COMPLIANCE))
         seconds = {
-            name: sum(metrics.get(f"time_split/{stage}", 0.0) for stage in stages)
-            for name, stages in (("collect", COLLECT), ("learn", LEARN))
+            "collect": stages.total(metrics, stages.COLLECTING),
+            "learn": stages.total(metrics, stages.LEARNING),
         }
         self.rows.append({"update": self.updates, "step": step, **numbers, **seconds})
-        if self._inner is not None:
-            self._inner.log(step, {**metrics, **numbers})
+        self._inner.log(step, {**metrics, **numbers})
+
+    def say(self, text: str) -> None:
+        """Pass a sentence on."""
+        self._inner.say(text)
 
     def due_checkpoint(self, step: int) -> bool:
-        """Say whether a checkpoint is wanted now."""
-        return self._inner is not None and self._inner.due_checkpoint(step)
+        """Return whether a checkpoint is wanted now."""
+        return self._inner.due_checkpoint(step)
 
     def checkpoint(self, state: dict[str, Any]) -> None:
         """Pass a state on, with the progress."""
-        if self._inner is not None:
-            self._inner.checkpoint({**state, "workflow": self.progress()})
+        self._inner.checkpoint({**state, "workflow": self.progress()})
 
 
-def workflow_metrics(envs: Batch) -> dict[str, float]:
+def workflow_metrics(envs: WorkflowEnvs) -> dict[str, float]:
     """Return the means over the last episode of each environment; empty before the first has ended."""
     books = envs.workflow
     # All is 0 before an episode has ended; an episode without a fix has the rate 0.5.

@@ -1,64 +1,24 @@
 """The compiled network against plain torch: values, log-probabilities, loss and every gradient."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn import PPOConfig, ppo, run
-from garrison.learn.config import PolicyConfig
-from garrison.learn.loss import Terms
-from garrison.learn.nn import blas, compiled
+from garrison.learn import PPOConfig, ppo
+from garrison.learn.nn import blas, compiled, network
 from garrison.learn.nn.autograd import AutogradNetwork
-from garrison.learn.nn.compiled import CHUNK, CompiledNetwork
-from garrison.learn.nn.policy import Policy, views
+from garrison.learn.nn.compiled import CompiledNetwork
+from garrison.learn.nn.loss import Terms
+from garrison.learn.nn.plan import CHUNK
+from garrison.learn.nn.policy import views
 from garrison.learn.nn.sampling import make_streams
-from garrison.learn.rollout import Batch, Rollout
 from tests.helpers.bits_env import BitsEnv
+from tests.helpers.learning import random_batch, random_policy
 
 BITS = spaces.Box(0, 1, (52,), np.int8)
 REALS = spaces.Box(-5.0, 5.0, (7,), np.float32)
-
-
-def random_policy(observation_space: spaces.Space[Any], action_space: spaces.Space[Any], **config: Any) -> Policy:
-    policy = Policy(observation_space, action_space, PolicyConfig(**config), seed=1)
-    generator = torch.Generator().manual_seed(2)
-    # Trained weights are not small: widen the logits, move the biases.
-    policy.flat.add_(0.2 * torch.randn(len(policy.flat), generator=generator))
-    return policy
-
-
-def random_batch(policy: Policy, steps: int, num_envs: int, masked: bool) -> Batch:
-    """Collected by a slightly different policy, so that some ratios and values lie outside their clips."""
-    random = np.random.default_rng(3)
-    rollout = Rollout.allocate(steps, num_envs, policy.observations, policy.actions, masked)
-    policy.observations.space.seed(4)
-    shown = np.stack([policy.observations.space.sample() for _ in range((steps + 1) * num_envs)])
-    policy.observations.store(shown, rollout.observations.reshape(-1, *policy.observations.shape))
-    if masked:
-        rollout.masks[:] = random.random(rollout.masks.shape) < 0.5
-        for offset in policy.actions.offsets[:-1]:
-            rollout.masks[:, :, offset] = True
-    network = AutogradNetwork(policy, num_envs, 1)
-    weights = policy.flat.clone()
-    policy.flat.add_(0.03 * torch.randn(len(weights), generator=torch.Generator().manual_seed(5)))
-    streams = make_streams(6, num_envs)
-    for t in range(steps):
-        network.act(
-            rollout.observations[t],
-            rollout.starts[t],
-            rollout.masks[t] if masked else np.ones((0, 0), np.bool_),
-            streams,
-            rollout.indices[t],
-            rollout.log_probs[t],
-            rollout.values[t],
-        )
-    policy.flat.copy_(weights)
-    advantages = random.normal(1.0, 3.0, (steps, num_envs)).astype(np.float32)
-    return Batch.of(rollout, advantages, policy.initial_state(num_envs))
 
 
 CASES = {
@@ -109,17 +69,19 @@ def test_acting_equals_autograd(case: str) -> None:
     stored = np.empty((num_envs, *observations.shape), observations.dtype)
     observation_space.seed(1)
     observations.store(np.stack([observation_space.sample() for _ in range(num_envs)]), stored)
-    masks = np.random.default_rng(1).random((num_envs, policy.actions.size)) < 0.5 if masked else np.ones((0, 0), bool)
+    masks = (
+        np.random.default_rng(1).random((num_envs, policy.actions.mask_size)) < 0.5 if masked else np.ones((0, 0), bool)
+    )
     if masked:
         masks[:, policy.actions.offsets[:-1]] = True
     results = []
-    for network in (AutogradNetwork(policy, num_envs, 1), CompiledNetwork(policy, num_envs, 2)):
-        indices = np.empty((num_envs, policy.actions.heads), np.int32)
+    for computed in (AutogradNetwork(policy, num_envs, 1), CompiledNetwork(policy, num_envs, 2)):
+        choices = np.empty((num_envs, *policy.actions.shape), np.int32)
         log_probs, values = np.empty((2, num_envs), np.float32)
-        network.act(stored, np.zeros(num_envs, bool), masks, make_streams(0, num_envs), indices, log_probs, values)
-        np.testing.assert_allclose(network.values(stored, np.arange(num_envs)), values, atol=2e-6)
-        network.close()
-        results.append((indices, log_probs, values))
+        computed.act(stored, np.zeros(num_envs, bool), masks, make_streams(0, num_envs), choices, log_probs, values)
+        np.testing.assert_allclose(computed.values(stored, np.arange(num_envs)), values, atol=2e-6)
+        computed.close()
+        results.append((choices, log_probs, values))
     same = (results[0][0] == results[1][0]).all(axis=1)
     assert same.mean() > 0.999  # a draw may fall on the other side of a border by rounding
     np.testing.assert_allclose(results[0][1][same], results[1][1][same], atol=5e-6)
@@ -144,7 +106,7 @@ def test_every_blas_library_gives_the_same_products(place: int, monkeypatch: pyt
 
 
 def test_without_a_blas_library_auto_means_autograd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "find_sgemm", lambda: None)
+    monkeypatch.setattr(network, "find_sgemm", lambda: None)
     config = PPOConfig(steps=100, rollout=5, threads=1)
     assert ppo.train(config, BitsEnv(4)).compute == "autograd"
     with pytest.raises(UserError, match="a BLAS library"):
@@ -158,6 +120,6 @@ def test_nan_weights_show_in_the_loss() -> None:
     network = CompiledNetwork(policy, 300, 1)
     means = network.gradient(batch, np.arange(600), Terms(0.2, 0.0, 0.5, 0.01))
     network.close()
-    assert np.isnan(means.policy)
+    assert np.isnan(means.policy_loss)
     assert np.isnan(means.entropy)
-    assert np.isfinite(means.value)
+    assert np.isfinite(means.value_loss)

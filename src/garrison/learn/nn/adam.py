@@ -1,6 +1,6 @@
 """Adam over one flat vector of parameters: one compiled pass instead of a dozen calls a tensor."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,13 +32,8 @@ class Adam:
         rate = learning_rate / (1.0 - self.beta1**self.steps)
         root = 1.0 / np.sqrt(1.0 - self.beta2**self.steps)
         if self.flat.device.type == "cpu":
-            _adam(
-                self.flat.numpy(),
-                gradient.numpy(),
-                self.first.numpy(),
-                self.second.numpy(),
-                *(np.float32(x) for x in (scale, rate, root, self.beta1, self.beta2, self.epsilon)),
-            )
+            numbers = _Numbers(*(np.float32(x) for x in (scale, rate, root, self.beta1, self.beta2, self.epsilon)))
+            _adam(self.flat.numpy(), gradient.numpy(), self.first.numpy(), self.second.numpy(), numbers)
         else:
             gradient = gradient * scale
             self.first.lerp_(gradient, 1.0 - self.beta1)
@@ -57,19 +52,18 @@ class Adam:
         self.steps = int(state["steps"])
 
 
+class _Numbers(NamedTuple):
+    scale: np.float32
+    rate: np.float32
+    root: np.float32
+    beta1: np.float32
+    beta2: np.float32
+    epsilon: np.float32
+
+
 @kernel(cached=True, fastmath=True)
-def _adam(
-    flat: Any,
-    gradient: Any,
-    first: Any,
-    second: Any,
-    scale: np.float32,
-    rate: np.float32,
-    root: np.float32,
-    beta1: np.float32,
-    beta2: np.float32,
-    epsilon: np.float32,
-) -> None:
+def _adam(flat: Any, gradient: Any, first: Any, second: Any, numbers: _Numbers) -> None:
+    scale, rate, root, beta1, beta2, epsilon = numbers
     one = np.float32(1.0)
     for j in range(flat.shape[0]):
         g = gradient[j] * scale

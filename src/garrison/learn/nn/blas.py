@@ -8,7 +8,7 @@ the kernels as a function pointer. It is column-major: the product's operands ap
 import ctypes
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,78 +49,79 @@ def _load(path: Path, name: str) -> Any:
     return sgemm
 
 
-@kernel
-def new_call() -> Any:
-    """Return the memory through which a kernel passes numbers to `sgemm`."""
-    return np.array([78, 84], np.uint8), np.empty(6, np.int64), np.array([1.0, 0.0], np.float32)
+class Blas(NamedTuple):
+    """The function, and the memory through which a kernel passes numbers to it."""
+
+    sgemm: Any
+    letters: NDArray[np.uint8]
+    sizes: NDArray[np.int64]
+    factors: Floats
+
+
+class Sizes(NamedTuple):
+    """Of a layer's product: `n` samples of `inputs` numbers become `n` of `outputs`."""
+
+    n: int
+    inputs: int
+    outputs: int
+
+
+class Operand(NamedTuple):
+    """A row-major matrix: its numbers, the width of its rows in memory, and PLAIN or TRANSPOSED."""
+
+    numbers: Floats
+    width: int
+    order: int
 
 
 @kernel
-def _product(
-    sgemm: Any,
-    call: Any,
-    first: int,
-    second: int,
-    columns: int,
-    rows: int,
-    depth: int,
-    a: Floats,
-    width_a: int,
-    b: Floats,
-    width_b: int,
-    beta: float,
-    c: Floats,
-    width_c: int,
-) -> None:
-    letters, sizes, factors = call
+def new_blas(sgemm: Any) -> Blas:
+    """Return what the products of one call of a kernel go through."""
+    return Blas(sgemm, np.array([78, 84], np.uint8), np.empty(6, np.int64), np.array([1.0, 0.0], np.float32))
+
+
+@kernel
+def _product(blas: Blas, columns: int, rows: int, depth: int, a: Operand, b: Operand, c: Operand, beta: float) -> None:
+    letters, sizes, factors = blas.letters, blas.sizes, blas.factors
     sizes[0], sizes[1], sizes[2] = columns, rows, depth
-    sizes[3], sizes[4], sizes[5] = width_a, width_b, width_c
+    sizes[3], sizes[4], sizes[5] = a.width, b.width, c.width
     factors[1] = beta
-    sgemm(
-        letters[first:].ctypes,
-        letters[second:].ctypes,
+    blas.sgemm(
+        letters[a.order :].ctypes,
+        letters[b.order :].ctypes,
         sizes.ctypes,
         sizes[1:].ctypes,
         sizes[2:].ctypes,
         factors.ctypes,
-        a.ctypes,
+        a.numbers.ctypes,
         sizes[3:].ctypes,
-        b.ctypes,
+        b.numbers.ctypes,
         sizes[4:].ctypes,
         factors[1:].ctypes,
-        c.ctypes,
+        c.numbers.ctypes,
         sizes[5:].ctypes,
     )
 
 
 @kernel
-def outputs_of(
-    sgemm: Any, call: Any, x: Floats, weight: Floats, y: Floats, width_y: int, n: int, inputs: int, outputs: int
-) -> None:
+def outputs_of(blas: Blas, sizes: Sizes, x: Floats, weight: Floats, y: Floats, width_y: int) -> None:
     """Write x @ weight.T into `y`, for x (n, inputs), weight (outputs, inputs) and y (n, outputs of width_y)."""
-    _product(sgemm, call, TRANSPOSED, PLAIN, outputs, n, inputs, weight, inputs, x, inputs, 0.0, y, width_y)
+    n, inputs, outputs = sizes
+    a, b, c = Operand(weight, inputs, TRANSPOSED), Operand(x, inputs, PLAIN), Operand(y, width_y, PLAIN)
+    _product(blas, outputs, n, inputs, a, b, c, 0.0)
 
 
 @kernel
-def input_slopes(
-    sgemm: Any,
-    call: Any,
-    dy: Floats,
-    width_y: int,
-    weight: Floats,
-    dx: Floats,
-    n: int,
-    inputs: int,
-    outputs: int,
-    beta: float,
-) -> None:
+def input_slopes(blas: Blas, sizes: Sizes, dy: Floats, width_y: int, weight: Floats, dx: Floats, beta: float) -> None:
     """Write dy @ weight into `dx`, or add it if beta is 1."""
-    _product(sgemm, call, PLAIN, PLAIN, inputs, n, outputs, weight, inputs, dy, width_y, beta, dx, inputs)
+    n, inputs, outputs = sizes
+    a, b, c = Operand(weight, inputs, PLAIN), Operand(dy, width_y, PLAIN), Operand(dx, inputs, PLAIN)
+    _product(blas, inputs, n, outputs, a, b, c, beta)
 
 
 @kernel
-def add_weight_slopes(
-    sgemm: Any, call: Any, dy: Floats, width_y: int, x: Floats, dweight: Floats, n: int, inputs: int, outputs: int
-) -> None:
+def add_weight_slopes(blas: Blas, sizes: Sizes, dy: Floats, width_y: int, x: Floats, dweight: Floats) -> None:
     """Add dy.T @ x to `dweight`."""
-    _product(sgemm, call, PLAIN, TRANSPOSED, inputs, outputs, n, x, inputs, dy, width_y, 1.0, dweight, inputs)
+    n, inputs, outputs = sizes
+    a, b, c = Operand(x, inputs, PLAIN), Operand(dy, width_y, TRANSPOSED), Operand(dweight, inputs, PLAIN)
+    _product(blas, inputs, outputs, n, a, b, c, 1.0)

@@ -1,17 +1,17 @@
 """Forward and backward passes of dense layers over flat memory, compiled.
 
 A tower is a table with a row for each layer. Parameters and gradients are places in one flat vector each, activations
-and their gradients places in a lane's workspace, `n` samples high.
+and their gradients places in a thread's workspace, `n` samples high.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garrison.jit import kernel
 from garrison.learn.nn.arithmetic import tanh
-from garrison.learn.nn.blas import add_weight_slopes, input_slopes, outputs_of
+from garrison.learn.nn.blas import Blas, Sizes, add_weight_slopes, input_slopes, outputs_of
 
 Floats = NDArray[np.float32]
 Table = NDArray[np.int64]
@@ -65,32 +65,32 @@ def _deactivate(dy: Floats, y: Floats, dbias: Floats, activation: int) -> None:
 
 
 @kernel
-def linear_forward(sgemm: Any, call: Any, layer: Table, flat: Floats, work: Floats, n: int) -> None:
+def linear_forward(blas: Blas, layer: Table, flat: Floats, work: Floats, n: int) -> None:
     """Compute a layer's outputs without bias and activation."""
-    inputs, outputs = layer[Column.INPUTS], layer[Column.OUTPUTS]
+    sizes = Sizes(n, layer[Column.INPUTS], layer[Column.OUTPUTS])
     x, y, weight = work[layer[Column.X] :], work[layer[Column.Y] :], flat[layer[Column.WEIGHT] :]
-    outputs_of(sgemm, call, x, weight, y, layer[Column.WIDTH], n, inputs, outputs)
+    outputs_of(blas, sizes, x, weight, y, layer[Column.WIDTH])
 
 
 @kernel
 def linear_backward(
-    sgemm: Any, call: Any, layer: Table, flat: Floats, gradients: Floats, work: Floats, n: int, beta: float
+    blas: Blas, layer: Table, flat: Floats, gradients: Floats, work: Floats, n: int, beta: float
 ) -> None:
     """Add the gradient of a layer's weights, and pass the gradient on to its inputs (added there if beta is 1)."""
-    inputs, outputs, width = layer[Column.INPUTS], layer[Column.OUTPUTS], layer[Column.WIDTH]
+    sizes, width = Sizes(n, layer[Column.INPUTS], layer[Column.OUTPUTS]), layer[Column.WIDTH]
     x, dy = work[layer[Column.X] :], work[layer[Column.DY] :]
-    add_weight_slopes(sgemm, call, dy, width, x, gradients[layer[Column.WEIGHT] :], n, inputs, outputs)
+    add_weight_slopes(blas, sizes, dy, width, x, gradients[layer[Column.WEIGHT] :])
     if layer[Column.DX] >= 0:
         dx = work[layer[Column.DX] :]
-        input_slopes(sgemm, call, dy, width, flat[layer[Column.WEIGHT] :], dx, n, inputs, outputs, beta)
+        input_slopes(blas, sizes, dy, width, flat[layer[Column.WEIGHT] :], dx, beta)
 
 
 @kernel
-def tower_forward(sgemm: Any, call: Any, tower: Table, flat: Floats, work: Floats, n: int, activation: int) -> None:
+def tower_forward(blas: Blas, tower: Table, flat: Floats, work: Floats, n: int, activation: int) -> None:
     """Compute the outputs of every layer."""
     for number in range(tower.shape[0]):
         layer = tower[number]
-        linear_forward(sgemm, call, layer, flat, work, n)
+        linear_forward(blas, layer, flat, work, n)
         outputs = layer[Column.OUTPUTS]
         y = work[layer[Column.Y] : layer[Column.Y] + n * outputs].reshape(n, outputs)
         _activate(y, flat[layer[Column.BIAS] : layer[Column.BIAS] + outputs], activation)
@@ -98,7 +98,7 @@ def tower_forward(sgemm: Any, call: Any, tower: Table, flat: Floats, work: Float
 
 @kernel
 def tower_backward(
-    sgemm: Any, call: Any, tower: Table, flat: Floats, gradients: Floats, work: Floats, n: int, activation: int
+    blas: Blas, tower: Table, flat: Floats, gradients: Floats, work: Floats, n: int, activation: int
 ) -> None:
     """Add the gradients of every layer's weights and biases, given those of the last outputs."""
     for number in range(tower.shape[0] - 1, -1, -1):
@@ -107,4 +107,4 @@ def tower_backward(
         y = work[layer[Column.Y] : layer[Column.Y] + n * outputs].reshape(n, outputs)
         dy = work[layer[Column.DY] : layer[Column.DY] + n * outputs].reshape(n, outputs)
         _deactivate(dy, y, gradients[layer[Column.BIAS] : layer[Column.BIAS] + outputs], activation)
-        linear_backward(sgemm, call, layer, flat, gradients, work, n, 0.0)
+        linear_backward(blas, layer, flat, gradients, work, n, 0.0)

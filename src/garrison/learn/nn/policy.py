@@ -1,10 +1,9 @@
-"""The network: hidden layers, an optional GRU, one head of logits a choice, and a value.
+"""The policy: an encoder, an optional GRU, the outputs that describe a distribution over actions, and a value.
 
 All parameters are views of one flat tensor, `Policy.flat`: an optimiser steps it, a checkpoint stores it and an actor
 in another process receives it in one copy.
 """
 
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -13,26 +12,28 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from garrison.learn.config import PolicyConfig
-from garrison.learn.spaces import Actions, Observations
+from garrison.learn.nn.encoders import make_encoder
+from garrison.learn.nn.initial import bare, draw_gru_weights, draw_weights
+from garrison.learn.nn.layout import Place, find_places
+from garrison.learn.spaces.observations import ObservationForm
+from garrison.learn.spaces.registry import action_distribution, observation_form
 
-State = Tensor  # (towers, N, recurrent_size); 0 towers wide without a GRU
+RecurrentState = Tensor  # (towers, N, recurrent_size); 0 wide without a GRU
 
 
 class Tower(nn.Module):
-    """Hidden layers and an optional GRU."""
+    """An encoder and an optional GRU."""
 
-    def __init__(self, inputs: int, config: PolicyConfig) -> None:
+    def __init__(self, form: ObservationForm, config: PolicyConfig) -> None:
         super().__init__()
-        widths = (inputs, *config.hidden)
-        self.layers = nn.ModuleList(_bare(nn.Linear, a, b) for a, b in pairwise(widths))
-        self.activation = torch.tanh if config.activation == "tanh" else torch.relu
-        self.gru: nn.GRU | None = _bare(nn.GRU, widths[-1], config.recurrent_size) if config.recurrent_size else None
-        self.outputs = config.recurrent_size or widths[-1]
+        self.encoder = make_encoder(form, config)
+        size = config.recurrent_size
+        self.gru: nn.GRU | None = bare(nn.GRU, self.encoder.outputs, size) if size else None
+        self.outputs = size or self.encoder.outputs
 
     def forward(self, x: Tensor, state: Tensor | None, starts: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Return features and the next state; with a GRU, x is (T, N, inputs), state (N, size), starts (T, N)."""
-        for layer in self.layers:
-            x = self.activation(layer(x))
+        """Return features and the next state; with a GRU, x is (T, N, ...), state (N, size), starts (T, N)."""
+        x = self.encoder(x)
         if self.gru is None:
             return x, state
         assert state is not None
@@ -48,9 +49,15 @@ class Tower(nn.Module):
                 pieces.append(piece)
         return torch.cat(pieces), state
 
+    def draw_weights(self, generator: torch.Generator) -> None:
+        """Draw the initial weights."""
+        self.encoder.draw_weights(generator)
+        if self.gru is not None:
+            draw_gru_weights(self.gru, generator)
+
 
 class Policy(nn.Module):
-    """Maps network inputs to logits over every head and a value."""
+    """Maps network inputs to the outputs that describe a distribution over actions, and a value."""
 
     def __init__(
         self,
@@ -61,44 +68,52 @@ class Policy(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config or PolicyConfig()
-        self.observations = Observations(observation_space)
-        self.actions = Actions(action_space)
-        self.actor = Tower(self.observations.size, self.config)
-        self.critic = self.actor if self.config.trunk == "shared" else Tower(self.observations.size, self.config)
-        self.action_head: nn.Linear = _bare(nn.Linear, self.actor.outputs, self.actions.size)
-        self.value_head: nn.Linear = _bare(nn.Linear, self.critic.outputs, 1)
-        self._initialise(torch.Generator().manual_seed(seed))
+        self.observations = observation_form(observation_space)
+        self.actions = action_distribution(action_space)
+        self.actor = Tower(self.observations, self.config)
+        self.critic = self.actor if self.config.trunk == "shared" else Tower(self.observations, self.config)
+        free = self.actions.free_outputs
+        self.action_head: nn.Linear = bare(nn.Linear, self.actor.outputs, self.actions.outputs - free)
+        self.value_head: nn.Linear = bare(nn.Linear, self.critic.outputs, 1)
+        self.free_outputs = nn.Parameter(torch.zeros(free)) if free else None
+        self._draw_weights(torch.Generator().manual_seed(seed))
         self.flat = self._flatten(torch.device("cpu"))
 
     @property
     def is_recurrent(self) -> bool:
-        """Whether the policy has memory."""
+        """Whether the policy has a GRU."""
         return self.config.recurrent_size > 0
 
     def forward(
-        self, inputs: Tensor, state: State | None = None, starts: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, State | None]:
-        """Return logits, values and the next state.
+        self, inputs: Tensor, state: RecurrentState | None = None, starts: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, RecurrentState | None]:
+        """Return the distributions' outputs, values and the next state.
 
         Args:
-            inputs: (..., size); (T, N, size) when recurrent.
+            inputs: (..., *input_shape); (T, N, *input_shape) when recurrent.
             state: (towers, N, recurrent_size) before the first step; only when recurrent.
             starts: (T, N), whether an episode starts at that step, so that its state is forgotten.
         """
         first = None if state is None else state[0]
         features, first = self.actor(inputs, first, starts)
-        logits = self.action_head(features)
+        outputs = self.action_head(features)
+        if self.free_outputs is not None:
+            outputs = torch.cat((outputs, self.free_outputs.expand(*outputs.shape[:-1], -1)), dim=-1)
         if self.critic is self.actor:
-            return logits, self.value_head(features).squeeze(-1), None if first is None else first.unsqueeze(0)
+            return outputs, self.value_head(features).squeeze(-1), None if first is None else first.unsqueeze(0)
         second = None if state is None else state[1]
         features, second = self.critic(inputs, second, starts)
         values = self.value_head(features).squeeze(-1)
-        return logits, values, None if first is None or second is None else torch.stack((first, second))
+        return outputs, values, None if first is None or second is None else torch.stack((first, second))
 
-    def initial_state(self, num_envs: int) -> State:
-        """Return the state in which an episode starts."""
+    def initial_state(self, num_envs: int) -> RecurrentState:
+        """Return the recurrent state in which an episode starts."""
         towers = 1 if self.critic is self.actor else 2
         return torch.zeros(towers, num_envs, self.config.recurrent_size, device=self.flat.device)
+
+    def places(self) -> dict[str, Place]:
+        """Return where each parameter lies in `flat`."""
+        return find_places((name, tuple(parameter.shape)) for name, parameter in self.named_parameters())
 
     def move(self, device: torch.device) -> "Policy":
         """Move the parameters to `device` and keep them flat."""
@@ -106,18 +121,12 @@ class Policy(nn.Module):
         self.flat = self._flatten(device)
         return self
 
-    def _initialise(self, generator: torch.Generator) -> None:
-        # The gains of PPO's original code: sqrt(2) in the body, near 0 for logits (a uniform start), 1 for the value.
-        for name, parameter in self.named_parameters():
-            with torch.no_grad():
-                if parameter.dim() == 1:
-                    parameter.zero_()
-                elif "gru" in name:
-                    for gate in parameter.chunk(3):
-                        gate.copy_(_orthogonal(gate.shape, 1.0, generator))
-                else:
-                    gain = 0.01 if "action_head" in name else 1.0 if "value_head" in name else math.sqrt(2)
-                    parameter.copy_(_orthogonal(parameter.shape, gain, generator))
+    def _draw_weights(self, generator: torch.Generator) -> None:
+        self.actor.draw_weights(generator)
+        if self.critic is not self.actor:
+            self.critic.draw_weights(generator)
+        draw_weights(self.action_head, 0.01, generator)  # near 0: a policy starts nearly uniform
+        draw_weights(self.value_head, 1.0, generator)
 
     def _flatten(self, device: torch.device) -> Tensor:
         flat = torch.empty(sum(p.numel() for p in self.parameters()), device=device)
@@ -131,25 +140,6 @@ class Policy(nn.Module):
         return flat
 
 
-def views(flat: Tensor, policy: nn.Module) -> list[Tensor]:
+def views(flat: Tensor, policy: Policy) -> list[Tensor]:
     """Return views of `flat` with the shapes of the policy's parameters, in their order."""
-    pieces, begin = [], 0
-    for parameter in policy.parameters():
-        end = begin + parameter.numel()
-        pieces.append(flat[begin:end].view(parameter.shape))
-        begin = end
-    return pieces
-
-
-def _bare(layer: type[nn.Module], inputs: int, outputs: int) -> Any:
-    # The weights are drawn later, from the policy's own generator, so that torch's global stream is left alone.
-    return layer(inputs, outputs, device="meta").to_empty(device="cpu")
-
-
-def _orthogonal(shape: torch.Size, gain: float, generator: torch.Generator) -> Tensor:
-    rows, columns = shape
-    normal = torch.randn(max(rows, columns), min(rows, columns), generator=generator)
-    q, r = torch.linalg.qr(normal)
-    q = q * torch.sign(torch.diagonal(r))
-    result: Tensor = gain * (q if rows >= columns else q.T)
-    return result
+    return [flat[place.begin : place.end].view(place.shape) for place in policy.places().values()]

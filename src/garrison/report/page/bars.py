@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from garrison.report.page.charts import Chart, legend, nothing
+from garrison.report.page.charts import Chart, nothing, series_legend
 from garrison.report.page.scale import finite, scale
-from garrison.report.page.svg import CHARACTER, WIDTH, Frame, colour, element, escape, frame, picture, tip
+from garrison.report.page.svg import CHARACTER, WIDTH, Frame, colour, colour_class, element, escape, frame, picture, tip
 from garrison.text import short
 
 LINE = 15.0  # pixels of a line of a group's name
@@ -47,7 +47,7 @@ def bars(
         for k, one in enumerate(series):
             if g < len(one.values) and y.shows(one.values[g]):
                 parts.append(_bar(one, g, colour(k), middle + (k - len(series) / 2) * width, width, box))
-    return Chart(picture(height, *parts, name=y_label), legend([s.name for s in series]))
+    return Chart(picture(height, *parts, name=y_label), series_legend([s.name for s in series]))
 
 
 def _bar(one: Bars, g: int, colour_class: str, left: float, width: float, box: Frame) -> str:
@@ -75,9 +75,18 @@ def _bar(one: Bars, g: int, colour_class: str, left: float, width: float, box: F
 
 
 def stacked(
-    rows: Sequence[str], parts: Mapping[str, Sequence[float]], *, x_label: str = "", share: bool = False
+    rows: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    *,
+    x_label: str = "",
+    share: bool = False,
+    colours: Sequence[str] = (),
 ) -> Chart:
-    """Return one horizontal bar per row, made of `parts` (name: a number per row); `share` makes each 100 %."""
+    """Return one horizontal bar per row, made of `parts` (name: a number per row); `share` makes each 100 %.
+
+    `colours` are names of the palette, one for each part; by default those of series.
+    """
+    kinds = [colour_class(name) for name in colours] or [colour(k) for k in range(len(parts))]
     totals = [sum(max(0.0, values[r]) for values in parts.values()) for r in range(len(rows))]
     if not rows or not any(totals):
         return nothing()
@@ -99,6 +108,6 @@ def stacked(
                 place = {"x": box.at_x(at), "width": box.at_x(at + size) - box.at_x(at)}
                 text = tip(f"{row}, {name}: {unit}")
                 bar = element("rect", text, class_="bar", y=top + 2, height=ROW - 7, **place)
-                drawn.append(element("g", bar, class_=colour(k)))
+                drawn.append(element("g", bar, class_=kinds[k]))
             at += size
-    return Chart(picture(height, *drawn, name=x_label), legend(list(parts)))
+    return Chart(picture(height, *drawn, name=x_label), tuple(zip(kinds, parts, strict=True)))

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from garrison.report.page.scale import Scale, finite, scale
+from garrison.report.page.scale import Scale, cost_scale, finite, scale
 from garrison.report.page.svg import Frame, colour, element, escape, frame, picture, tip
 from garrison.text import short
 
@@ -34,6 +35,18 @@ class Series:
     marked: bool = True
 
 
+class Axes(NamedTuple):
+    """What a chart's axes are: `zero` includes 0 on the y axis, `costs` are negative numbers on a logarithmic one."""
+
+    x_label: str = ""
+    y_label: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    zero: bool = False
+    costs: bool = False
+    height: float = 340
+
+
 def lines(
     series: Sequence[Series],
     *,
@@ -42,11 +55,13 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     zero: bool = False,
+    costs: bool = False,
     band: bool = False,
     height: float = 340,
 ) -> Chart:
-    """Return a line chart; `zero` includes 0 on the y axis, `band` fills between `low` and `high` instead of bars."""
-    return _chart(series, x_label, y_label, log_x, log_y, zero, height, joined=True, band=band)
+    """Return a line chart; see `Axes`; `band` fills between `low` and `high` instead of bars."""
+    axes = Axes(x_label, y_label, log_x, log_y, zero, costs, height)
+    return _chart(series, axes, joined=True, band=band)
 
 
 def scatter(
@@ -60,10 +75,11 @@ def scatter(
     height: float = 340,
 ) -> Chart:
     """Return a chart of points that no line joins."""
-    return _chart(series, x_label, y_label, log_x, log_y, zero, height, joined=False, band=False)
+    axes = Axes(x_label, y_label, log_x, log_y, zero, height=height)
+    return _chart(series, axes, joined=False, band=False)
 
 
-def legend(names: Sequence[str], dashed: Sequence[bool] = ()) -> tuple[tuple[str, str], ...]:
+def series_legend(names: Sequence[str], dashed: Sequence[bool] = ()) -> tuple[tuple[str, str], ...]:
     """Return the legend's entries; one series needs none."""
     if len(names) < 2:
         return ()
@@ -76,33 +92,23 @@ def nothing(height: float = 80) -> Chart:
     return Chart(picture(height, element("text", "no data", class_="label middle", x=360, y=height / 2)))
 
 
-def _chart(
-    series: Sequence[Series],
-    x_label: str,
-    y_label: str,
-    log_x: bool,
-    log_y: bool,
-    zero: bool,
-    height: float,
-    joined: bool,
-    band: bool,
-) -> Chart:
-    xs = finite([x for s in series for x in s.x], log_x)
-    ys = finite([y for s in series for y in (*s.y, *s.low, *s.high)], log_y)
+def _chart(series: Sequence[Series], axes: Axes, joined: bool, band: bool) -> Chart:
+    xs = finite([x for s in series for x in s.x], axes.log_x)
+    ys = finite([y for s in series for y in (*s.y, *s.low, *s.high)], axes.log_y)
     if not xs or not ys:
         return nothing()
     distinct = sorted(set(xs))
-    y = scale(ys, log=log_y, zero=zero and not log_y)
+    y = cost_scale(ys) if axes.costs else scale(ys, log=axes.log_y, zero=axes.zero and not axes.log_y)
     # Few whole numbers, such as 1, 10, 20, 100 environments, are their own best ticks.
     countable = joined and len(distinct) <= 8 and all(x == int(x) for x in distinct)
-    x = scale(xs, log=log_x, ticks=distinct if countable else ())
-    box = frame(x, y, height, y_label, x_label)
-    parts = [box.draw(x_label, y_label)]
+    x = scale(xs, log=axes.log_x, ticks=distinct if countable else ())
+    box = frame(x, y, axes.height, axes.y_label, axes.x_label)
+    parts = [box.draw(axes.x_label, axes.y_label)]
     for k, one in enumerate(series):
         parts.append(_draw(one, colour(k), box, joined, band))
     return Chart(
-        picture(height, *parts, name=f"{y_label} against {x_label}" if x_label and y_label else ""),
-        legend([s.name for s in series], [s.dashed for s in series]),
+        picture(axes.height, *parts, name=" against ".join(filter(None, (axes.y_label, axes.x_label)))),
+        series_legend([s.name for s in series], [s.dashed for s in series]),
     )
 
 

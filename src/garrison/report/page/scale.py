@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from garrison.text import UNITS, short
 
+ROUNDING = 1e-9
+"""Numbers that differ by a smaller share than this are one number, such as means of a constant."""
+
 
 def finite(values: Sequence[float | None], above_zero: bool = False) -> list[float]:
     """Return the values that can be drawn."""
@@ -28,8 +31,8 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
     def shows(self, value: float | None) -> bool:
-        """Say whether this axis can show the value at all."""
-        return value is not None and math.isfinite(value) and (value > 0 or not self.log)
+        """Return whether this axis can show the value at all."""
+        return value is not None and math.isfinite(value) and (value * self.low > 0 or not self.log)
 
     def labels(self) -> list[str]:
         """Write the ticks, with as many digits as tell them apart."""
@@ -60,13 +63,19 @@ def scale(
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
         low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
     if ticks:
         return Scale(low, high, False, tuple(sorted(set(finite(ticks)))))
     step = _step((high - low) / 5)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return Scale(first * step, last * step, False, tuple(k * step for k in range(first, last + 1)))
+
+
+def cost_scale(values: Sequence[float | None]) -> Scale:
+    """Return a logarithmic axis of negative numbers, which rises towards zero: -40 lies well below -15."""
+    costs = scale([-v for v in finite(values)], log=True)
+    return Scale(-costs.high, -costs.low, True, tuple(-t for t in reversed(costs.ticks)))
 
 
 def _step(rough: float) -> float:

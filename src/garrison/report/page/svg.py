@@ -4,11 +4,11 @@ import html
 import re
 from dataclasses import dataclass
 
+from garrison.report import palette
 from garrison.report.page.scale import Scale
 
 WIDTH = 720
-CHARACTER = 6.6  # pixels of an average character at the charts' text size
-COLOURS = 8  # the style sheet has so many, named c0, c1, ...
+CHARACTER = 7.0  # pixels of an average character at the charts' text size, in a wide font
 # XML has no way to write these at all, escaped or not.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -35,7 +35,12 @@ def tip(text: str) -> str:
 
 def colour(index: int) -> str:
     """Return the class of the colour of the series at `index`."""
-    return f"c{index % COLOURS}"
+    return colour_class(palette.of_series(index))
+
+
+def colour_class(name: str) -> str:
+    """Return the class of a colour of the palette."""
+    return f"c{list(palette.PALETTE).index(name)}"
 
 
 def picture(height: float, *inside: str, name: str = "") -> str:

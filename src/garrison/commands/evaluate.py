@@ -1,0 +1,66 @@
+"""`garrison evaluate AGENT`: the challenge's score of a scripted agent, a shipped one, a run or a checkpoint."""
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+
+import tyro
+
+from garrison.agents import load_agent
+from garrison.challenge import leaderboard
+from garrison.challenge.evaluation import evaluate
+from garrison.errors import UserError
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Score a defender by the challenge's protocol: 3 lengths x 3 attackers x 1000 episodes."""
+
+    agent: Annotated[str, tyro.conf.arg(metavar="AGENT")]
+    """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a run folder or a
+    checkpoint."""
+    rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
+    """The rules of the game. By default those that the agent was trained under, head for a scripted agent."""
+    episodes: int = 1000
+    """Episodes per cell: per attacker and length."""
+    seed: int = 0
+    """Decides every draw: the same seed gives the same result."""
+    red: str = ",".join(leaderboard.EVALUATED_REDS)
+    """Who attacks. Each attacker is played apart, so shares such as bline:0.7 have no meaning here."""
+    length: tuple[int, ...] = leaderboard.LENGTHS
+    """Steps per episode. Each length is played apart."""
+    sample: bool = False
+    """Draw a network's actions instead of taking the likeliest."""
+    json: bool = False
+    """Print JSON instead of text."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run `garrison evaluate`."""
+    args = tyro.cli(
+        Arguments, prog="garrison evaluate", args=with_commas(arguments), config=(tyro.conf.PositionalRequiredArgs,)
+    )
+    if ":" in args.red:
+        names = ",".join(part.partition(":")[0] for part in args.red.split(","))
+        raise UserError(f"each attacker is played apart: write --red {names}, without shares.")
+    agent = load_agent(args.agent, sample=args.sample)
+    rules = args.rules or agent.rules or "head"
+    result = evaluate(agent, rules, args.episodes, args.seed, args.red.split(","), args.length)
+    print(json.dumps(result.to_dict()) if args.json else result.to_text())
+    if not args.json and sys.stdout.isatty() and not result.is_official:
+        print("\nThe leaderboard is shown for the challenge's nine cells only.")
+    return 0
+
+
+def with_commas(arguments: list[str]) -> list[str]:
+    """Accept `--red bline meander`, as it was written before `--red bline,meander`, with a notice."""
+    if "--red" not in arguments:
+        return arguments
+    first = arguments.index("--red") + 1
+    last = next((k for k in range(first, len(arguments)) if arguments[k].startswith("-")), len(arguments))
+    if last - first < 2:
+        return arguments
+    joined = ",".join(arguments[first:last])
+    print(f"garrison evaluate: write --red {joined}, with commas.", file=sys.stderr)
+    return [*arguments[:first], joined, *arguments[last:]]

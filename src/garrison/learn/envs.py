@@ -1,0 +1,89 @@
+"""A vector environment as a collector uses it, with the abilities that only some have."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from garrison.errors import UserError
+from garrison.learn.spaces.observations import ObservationForm
+from garrison.learn.tensors import to_arrays, to_tensors
+
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+EnvFactory = Callable[[int], VectorEnv[Any, Any, Any]]
+"""Makes a vector environment of this many environments; sent to other processes, so it must be picklable."""
+Envs = VectorEnv[Any, Any, Any] | EnvFactory
+"""What `train` takes: environments that are ready, or how to make them."""
+
+
+def check_factory(envs: Envs, num_envs: int | None, algorithm: str) -> tuple[EnvFactory, int]:
+    """Return the function that makes environments, and how many it should make; refuse environments that are ready."""
+    if not callable(envs):
+        raise UserError(f"{algorithm} makes environments in every actor: give it a function that makes them.")
+    if num_envs is None:
+        raise UserError("say how many environments to make: num_envs is missing.")
+    return envs, num_envs
+
+
+class TrainableEnvs:
+    """Any Gymnasium vector environment that resets itself.
+
+    It is asked once, here, for what it has beyond Gymnasium's interface:
+
+        action_masks() -> (N, actions)    what is allowed now; else `infos["action_mask"]` is read
+        final_observations                a batch with the last observation of each episode that has just ended;
+                                          else `infos["final_obs"]` is read
+        times                             where the time of its calls went, see `garrison.vector.timing`
+        get_state(), set_state(state)     what a run needs to continue exactly
+
+    Raises a UserError if the environments do not reset themselves.
+    """
+
+    def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
+        mode = envs.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        if mode == AutoresetMode.DISABLED:
+            raise UserError("the environments must reset themselves: choose autoreset_mode SAME_STEP or NEXT_STEP.")
+        self.envs: Any = envs
+        self.num_envs = envs.num_envs
+        self.resets_in_same_step = mode == AutoresetMode.SAME_STEP
+        self.reset, self.step = envs.reset, envs.step
+        self._has_masks = hasattr(envs, "action_masks")
+        self._has_final_observations = hasattr(envs, "final_observations")
+        self._has_times = hasattr(envs, "times")
+        self._has_state = hasattr(envs, "get_state") and hasattr(envs, "set_state")
+
+    def masks(self, infos: dict[str, Any]) -> Flags:
+        """Return what is allowed now, (N, mask_size), given the infos of the last call."""
+        masks = self.envs.action_masks() if self._has_masks else infos.get("action_mask")
+        if masks is None:
+            raise UserError(
+                "action_masks is set, but the environments have neither an action_masks() method nor an "
+                "'action_mask' entry in their infos."
+            )
+        return np.array(masks, np.bool_).reshape(self.num_envs, -1)
+
+    def final_observations(self, rows: Rows, infos: dict[str, Any], form: ObservationForm) -> Any:
+        """Return, as a batch, the observations in which the episodes of `rows` ended in the last step."""
+        if self._has_final_observations:
+            return self.envs.final_observations[rows]
+        return form.batch(list(infos["final_obs"][rows]))
+
+    def times(self) -> Any:
+        """Return where the time of all calls so far went, a `garrison.vector.timing.parts.Times`; or None."""
+        return self.envs.times if self._has_times else None
+
+    def state(self) -> Any:
+        """Return everything that the environments depend on, as tensors and plain values; or None."""
+        return to_tensors(self.envs.get_state()) if self._has_state else None
+
+    def restore(self, state: Any, seed: int) -> bool:
+        """Continue from what `state` returned; return whether these environments can."""
+        if state is None or not self._has_state:
+            return False
+        self.envs.reset(seed=seed)
+        self.envs.set_state(to_arrays(state, self.envs.get_state()))
+        return True

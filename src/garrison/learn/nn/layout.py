@@ -1,0 +1,47 @@
+"""Where each parameter of a policy lies in its flat vector. Needs no torch, so an agent can play without it.
+
+The order is part of the checkpoints' format: the actor's layers, the critic's (unless they share), the head of the
+actions, the head of the value; of each layer its weights, (outputs, inputs), and then its biases.
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from math import prod
+from typing import NamedTuple
+
+Shape = tuple[int, ...]
+
+
+class Place(NamedTuple):
+    """A parameter's part of the flat vector."""
+
+    begin: int
+    end: int
+    shape: Shape
+
+
+def find_places(shapes: Iterable[tuple[str, Shape]]) -> dict[str, Place]:
+    """Return the place of each parameter, given their names and shapes in order."""
+    places: dict[str, Place] = {}
+    end = 0
+    for name, shape in shapes:
+        begin, end = end, end + prod(shape)
+        places[name] = Place(begin, end, shape)
+    return places
+
+
+def mlp_shapes(inputs: int, hidden: Iterable[int], outputs: int, shared: bool) -> list[tuple[str, Shape]]:
+    """Return names and shapes of the parameters of a feed-forward policy with the encoder `mlp`."""
+    widths = (inputs, *hidden)
+    layers = [
+        (layer_name(tower, number), a, b)
+        for tower in (("actor",) if shared else ("actor", "critic"))
+        for number, (a, b) in enumerate(pairwise(widths))
+    ]
+    layers += [("action_head", widths[-1], outputs), ("value_head", widths[-1], 1)]
+    return [parameter for name, a, b in layers for parameter in ((f"{name}.weight", (b, a)), (f"{name}.bias", (b,)))]
+
+
+def layer_name(tower: str, number: int) -> str:
+    """Return the name of a hidden layer."""
+    return f"{tower}.encoder.layers.{number}"

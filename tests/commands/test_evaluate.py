@@ -1,0 +1,78 @@
+"""`garrison evaluate`: its table, its JSON and its errors."""
+
+import json
+
+import pytest
+
+from garrison import cli
+
+
+def run(command: str) -> int:
+    return cli.main(command.split())
+
+
+def test_json_has_exactly_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate random --json --rules leaderboard --episodes 20 --seed 7") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert list(result) == ["agent", "rules", "episodes", "seed", "cells", "total", "ci95"]
+    assert (result["agent"], result["rules"], result["episodes"], result["seed"]) == ("random", "leaderboard", 20, 7)
+    assert [list(cell) for cell in result["cells"]] == [["red", "length", "mean", "stderr"]] * 9
+    assert [(c["length"], c["red"]) for c in result["cells"][:4]] == [
+        (30, "bline"),
+        (30, "meander"),
+        (30, "sleep"),
+        (50, "bline"),
+    ]
+    assert result["total"] == pytest.approx(sum(cell["mean"] for cell in result["cells"]), abs=1e-4)
+
+
+def test_text_shows_the_cells_and_the_rows_around_the_place(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate react-restore --rules leaderboard --episodes 50") == 0
+    out = capsys.readouterr().out
+    assert "-27.00 ± 0.00" in out
+    lines = out.splitlines()
+    mine = next(i for i, line in enumerate(lines) if "==>" in line)
+    assert any("UTS_CIBCI" in line for line in lines[:mine])
+    assert any("CCS Random" in line for line in lines[mine:])
+    assert any("CardiffUni" in line for line in lines[:mine])
+
+
+def test_other_grids_are_scored_and_not_ranked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate sleep --red bline,meander --length 7 --episodes 20") == 0
+    out = capsys.readouterr().out
+    assert "CardiffUni" not in out
+    assert "     7" in out
+
+
+def test_head_results_say_that_the_table_has_other_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate sleep --episodes 20") == 0
+    assert "this agent played under 'head'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("evaluate sleep --rules leadboard", "did you mean 'leaderboard'"),
+        ("evaluate sleep --red blime", "did you mean 'bline'"),
+        ("evaluate sleep --episodes 1", "at least 2 episodes"),
+        ("evaluate sleep --red bline,bline", "name each red once"),
+        ("evaluate sleep --red bline:0.7,sleep:0.3", "each attacker is played apart: write --red bline,sleep"),
+        ("evaluate sleep --length 0", "length must lie between"),
+        ("evaluate no/such/run", "there is no agent, file or folder"),
+    ],
+)
+def test_wrong_input_is_one_line_with_the_fix(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_attackers_may_still_be_given_as_words(capsys: pytest.CaptureFixture[str]) -> None:
+    results = []
+    for red in ("bline sleep", "bline,sleep"):
+        assert run(f"evaluate sleep --red {red} --length 5 --episodes 4 --json") == 0
+        results.append(capsys.readouterr())
+    assert results[0].out == results[1].out
+    assert results[0].err == "garrison evaluate: write --red bline,sleep, with commas.\n"
+    assert results[1].err == ""
