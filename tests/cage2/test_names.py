@@ -8,7 +8,7 @@ import pytest
 from garrison.cage2 import VectorEnv
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, REDS, RULES, SCRIPTED_REDS, Observation, Red
-from garrison.cage2.observations import WIDTHS
+from garrison.cage2.observation_sets import WIDTHS
 from garrison.cage2.scenario import DEFAULT_FILE
 from garrison.errors import UserError
 

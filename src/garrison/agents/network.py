@@ -26,7 +26,7 @@ class NetworkAgent:
         name: what results call it.
         rules: the rules that it was trained under, if known.
         encoder: which 52 observations it reads.
-        observation: what the network was trained on, see `garrison.cage2.observations`.
+        observation: what the network was trained on, see `garrison.cage2.observation_sets`.
         actions: the set of actions that it chooses from, see `garrison.cage2.action_sets`.
         masked: whether it leaves out the actions that it knows to be refused.
         sample: draw actions instead of taking the likeliest.

@@ -25,7 +25,7 @@ from garrison.cage2.names import (
     Source,
     Success,
 )
-from garrison.cage2.observations import write_further_bits
+from garrison.cage2.observation_sets import write_further_bits
 from garrison.cage2.observe import NUM_BITS, notice, write_observation
 from garrison.cage2.red import choose_red_action
 from garrison.cage2.reward import charge
