@@ -120,6 +120,7 @@ class BeliefAgent:
 
     name = "belief-restore"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""
@@ -138,6 +139,7 @@ class ShieldAgent:
 
     name = "shield"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Every episode is at its first step."""
