@@ -14,7 +14,7 @@ class Printer(RunLog):
 
 def main(steps: int = 2_000_000) -> float:
     envs = VectorEnv(1024, red="bline", length=100, autoreset_mode="SameStep")
-    result = train(PPOConfig(steps=steps), envs, Printer())
+    result = train(PPOConfig(steps=steps), envs, run=Printer())
     print(f"{result.steps} steps in {result.seconds:.1f} s, {result.compute} on {result.threads} threads")
     return result.metrics["rollout/ep_reward_mean"]
 

@@ -15,11 +15,12 @@ from garrison.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("garrison.commands.train", "train an agent: a preset, or settings in a YAML file"),
     "evaluate": ("garrison.commands.evaluate", "score a defender by the challenge's protocol"),
-    "compare": ("garrison.commands.compare", "put runs side by side, or train presets for equal times first"),
+    "compare": ("garrison.commands.compare", "put runs side by side"),
+    "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
-    "workflow": ("garrison.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
+    "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": ("garrison.commands.conformance", "replay recorded CybORG episodes and compare every value"),
-    "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "bench": ("garrison.commands.bench", "measure the simulator and the backends, beside every installed peer"),
     "profile": ("garrison.commands.profile", "where the time of a step goes, for any environment and backend"),
     "doctor": ("garrison.commands.doctor", "versions, cores, compiled kernels and a two-second speed check"),
     "demo": ("garrison.commands.demo", "play the scripted attackers against simple defenders"),
@@ -83,8 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(command: str, error: GarrisonError) -> int:
     """Print a failure for people, keep its details in a file, and return the exit code."""
-    lines = [f"garrison {command}: {error}"]
-    if error.details:
+    lines = [f"garrison {command}: {error.summary} {error.hint}".rstrip()]  # str() may also have the details
+    if error.details or error.details_file:
         try:
             lines.append(f"The details are in {error.details_file or keep(command, error.details)}")
         except OSError:  # nowhere to write: then the screen has to do

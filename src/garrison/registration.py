@@ -2,12 +2,14 @@
 
 from gymnasium.envs import registration
 
+CAGE2 = "garrison/CAGE2-v0"
+
 
 def register() -> None:
     """Add Garrison's environments to Gymnasium's registry; `import garrison` does this."""
-    if "garrison/CAGE2-v0" not in registration.registry:
+    if CAGE2 not in registration.registry:
         registration.register(
-            id="garrison/CAGE2-v0",
+            id=CAGE2,
             entry_point="garrison.cage2.env:Env",
             vector_entry_point="garrison.cage2.vector_env:VectorEnv",
         )

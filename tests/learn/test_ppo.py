@@ -47,7 +47,7 @@ def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
 def test_stopping_and_resuming_changes_no_bit(name: str) -> None:
     config = CONFIGS[name]
     whole = train(config, BitsEnv(20))
-    part = train(config, BitsEnv(20), Log(updates=4))
+    part = train(config, BitsEnv(20), run=Log(updates=4))
     assert part.steps == 2000
     rest = train(config, BitsEnv(20), resume=through_a_file(part.state))
     assert rest.exact_resume
@@ -59,7 +59,7 @@ def test_stopping_and_resuming_changes_no_bit(name: str) -> None:
 def test_resuming_on_native_cage2_changes_no_bit() -> None:
     config = PPOConfig(steps=4000, action_masks=True, **SMALL)
     whole = train(config, VectorEnv(20, length=30, autoreset_mode=AutoresetMode.SAME_STEP))
-    part = train(config, VectorEnv(20, length=30, autoreset_mode=AutoresetMode.SAME_STEP), Log(updates=4))
+    part = train(config, VectorEnv(20, length=30, autoreset_mode=AutoresetMode.SAME_STEP), run=Log(updates=4))
     resumed = VectorEnv(20, length=30, autoreset_mode=AutoresetMode.SAME_STEP)
     rest = train(config, resumed, resume=through_a_file(part.state))
     assert same(rest.state, whole.state)
@@ -80,7 +80,7 @@ def test_environments_without_states_resume_with_new_episodes() -> None:
     def envs() -> SyncVectorEnv:
         return SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 2)
 
-    part = train(PPOConfig(steps=200, **SMALL), envs(), Log(updates=1))
+    part = train(PPOConfig(steps=200, **SMALL), envs(), run=Log(updates=1))
     rest = train(PPOConfig(steps=200, **SMALL), envs(), resume=part.state)
     assert not rest.exact_resume
     assert rest.steps >= 200
@@ -88,7 +88,7 @@ def test_environments_without_states_resume_with_new_episodes() -> None:
 
 def test_metrics_have_their_final_names_and_time_adds_up() -> None:
     log = Log()
-    result = train(PPOConfig(steps=1000, **SMALL), BitsEnv(20, length=10), log)
+    result = train(PPOConfig(steps=1000, **SMALL), BitsEnv(20, length=10), run=log)
     assert log.steps == [500, 1000]
     assert len(log.states) == 1
     wanted = {f"time_split/{stage}" for stage in SYNCHRONOUS} | {
@@ -168,7 +168,7 @@ def test_a_reward_that_is_not_finite_is_named_with_its_place() -> None:
     with pytest.raises(
         Diverged, match=r"rewards are not finite while collecting for update 3: .*step 8.*environment 2"
     ):
-        train(PPOConfig(steps=4000, **SMALL), Poisoned(20), log)
+        train(PPOConfig(steps=4000, **SMALL), Poisoned(20), run=log)
     assert log.states[-1]["updates"] == 2
     assert torch.isfinite(log.states[-1]["weights"]).all()
 
@@ -178,7 +178,7 @@ def test_a_loss_that_is_not_finite_stops_with_the_last_good_state(compute: str) 
     log = Log()
     config = PPOConfig(steps=4000, learning_rate=1e30, max_grad_norm=0.0, compute=compute, threads=1, **SMALL)
     with pytest.raises(Diverged, match="not finite since update 1, epoch 1, minibatch 2") as caught:
-        train(config, BitsEnv(20), log)
+        train(config, BitsEnv(20), run=log)
     fresh = Policy(BitsEnv(20).single_observation_space, BitsEnv(20).single_action_space, config.policy, seed=0)
     assert torch.equal(caught.value.state["weights"], fresh.flat)
     assert caught.value.state["adam"]["steps"] == 0
@@ -187,14 +187,14 @@ def test_a_loss_that_is_not_finite_stops_with_the_last_good_state(compute: str) 
 
 def test_a_large_divergence_ends_the_update_early() -> None:
     log = Log()
-    train(PPOConfig(steps=500, learning_rate=0.05, target_kl=0.01, epochs=10, **SMALL), BitsEnv(20), log)
+    train(PPOConfig(steps=500, learning_rate=0.05, target_kl=0.01, epochs=10, **SMALL), BitsEnv(20), run=log)
     assert log.metrics[0]["train/epochs"] < 10
 
 
 def test_reward_scale_changes_learning_but_not_the_reported_return() -> None:
     plain, scaled = Log(), Log()
-    train(PPOConfig(steps=2000, **SMALL), BitsEnv(20, length=10), plain)
-    train(PPOConfig(steps=2000, reward_scale=0.1, **SMALL), BitsEnv(20, length=10), scaled)
+    train(PPOConfig(steps=2000, **SMALL), BitsEnv(20, length=10), run=plain)
+    train(PPOConfig(steps=2000, reward_scale=0.1, **SMALL), BitsEnv(20, length=10), run=scaled)
     assert plain.metrics[0]["rollout/ep_reward_mean"] == scaled.metrics[0]["rollout/ep_reward_mean"]
     assert scaled.metrics[0]["train/value_loss"] < plain.metrics[0]["train/value_loss"]
 
@@ -254,7 +254,7 @@ def test_environments_that_do_not_reset_are_refused() -> None:
 def test_training_starts_from_given_weights() -> None:
     config = PPOConfig(**{**SMALL, "steps": 1000})  # type: ignore[arg-type]
     first = train(config, BitsEnv())
-    again = train(config, BitsEnv(), Log(updates=0), weights=first.policy.flat)
+    again = train(config, BitsEnv(), run=Log(updates=0), weights=first.policy.flat)
     assert torch.equal(again.policy.flat, first.policy.flat)
     assert again.policy.flat is not first.policy.flat
     with pytest.raises(UserError, match=r"cannot start: the state holds 3 weights"):

@@ -43,7 +43,7 @@ def test_ppo_tells_the_parts_of_its_steps(timing: Any) -> None:
     maker = partial(Sleeper, step=0.002, length=7)
     envs = garrison.vector.make(maker, 2, "shared", workers=2, timing=timing, autoreset_mode="same_step")
     config = PPOConfig(steps=40, rollout=10, epochs=1, minibatches=1)
-    result = train(config, envs, Log())
+    result = train(config, envs, run=Log())
     envs.close()
     for row in rows:
         stages = set(from_metrics(row))

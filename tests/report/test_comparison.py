@@ -1,4 +1,4 @@
-"""`garrison compare` with things to train."""
+"""`garrison race`: presets and files are trained for equal times and compared."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from garrison import cli
+from garrison.report.history import RunHistory
 
 QUICK = ["--envs", "4", "--rollout", "16", "--no-tensorboard"]
 
@@ -15,17 +16,19 @@ def test_presets_and_files_are_trained_for_the_same_time_and_compared(tmp_path: 
     settings.write_text("env: {env: CartPole-v1, backend: serial}\nppo: {gamma: 0.5}")
     out = tmp_path / "out"
     arguments = ["ppo-cartpole", str(settings), "--duration", "1s", "--out", str(out)]
-    assert cli.main(["compare", *arguments, "--", *QUICK, "--seed", "3"]) == 0
+    assert cli.main(["race", *arguments, "--", *QUICK, "--seed", "3"]) == 0
     table = json.loads((out / "comparison.json").read_text())
     assert [row["run"] for row in table] == ["ppo-cartpole", "mine"]
     assert [row["seed"] for row in table] == [3, 3]
     for row in table:
         assert row["status"] == "finished"
         assert row["env"] == "CartPole-v1"
-        assert 1.0 <= row["seconds"] < 10.0
+        assert row["seconds"] >= 1.0  # without the duration it would go on to the end of time
     page = (out / "comparison.html").read_text()
     assert "--duration 1s" in page
-    assert page.count("<svg") == 7
+    learned = RunHistory.read(out / "mine").metrics("train/")
+    assert {"train/policy_loss", "train/value_loss", "train/entropy"} <= set(learned)
+    assert page.count("<svg") == 4 + len(learned)
     assert ">mine<" in page
 
 
@@ -44,7 +47,7 @@ def test_what_cannot_work_is_refused_before_anything_is_trained(
     arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    assert cli.main(["compare", *arguments, "--out", str(out)]) == 2
+    assert cli.main(["race", *arguments, "--out", str(out)]) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()
 
@@ -53,7 +56,24 @@ def test_wrong_flags_for_the_training_are_told_and_nothing_is_compared(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["ppo-cartpole", "--duration", "1s", "--out", str(tmp_path / "out")]
-    assert cli.main(["compare", *arguments, "--", "--lerning-rate", "1"]) == 2
+    assert cli.main(["race", *arguments, "--", "--lerning-rate", "1"]) == 2
     said = capfd.readouterr().err
     assert "--learning-rate" in said
     assert "training ppo-cartpole failed" in said
+
+
+def test_compare_with_a_duration_is_a_race_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", "ppo-cartpol", "--duration", "1s", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "training first is now called garrison race" in said
+    assert "did you mean 'ppo-cartpole'" in said
+
+
+def test_compare_alone_says_how_to_train_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["compare", "ppo-cartpole"]) == 2
+    assert "To train first: garrison race ppo-cartpole --duration 10m." in capsys.readouterr().err
+
+
+def test_a_race_of_finished_runs_is_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["race", str(tmp_path), "--duration", "1s"]) == 2
+    assert "put them side by side with garrison compare" in capsys.readouterr().err

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from garrison.commands.train import parse
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig, PPOConfig
-from garrison.runs.experiment import EnvConfig, Experiment, RunConfig, load_experiment, parse_duration, parse_odds
+from garrison.runs.experiment import Experiment, RunConfig, load_experiment, parse_duration
 from garrison.runs.presets import PRESETS, preset
+from garrison.tasks.cage2 import parse_odds
+from garrison.tasks.registry import EnvConfig
 
 POSITIVE = st.floats(1e-300, 1e300)
 EXPERIMENTS = st.builds(

@@ -12,9 +12,9 @@ from garrison import cli
 from garrison.agents.scripted import SleepAgent
 from garrison.cage2 import VectorEnv
 from garrison.cage2.workflow import Workflow
-from garrison.workflow.evaluate import find_player, scripted
+from garrison.workflow.defenders import find_defender, scripted
 from garrison.workflow.orders import CANONICAL, ORDERS, index_of
-from garrison.workflow.play import AgentPlayer, play
+from garrison.workflow.play import AgentDefender, play
 from garrison.workflow.settings import TRAIN
 
 TINY = "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --no-tensorboard --quiet"
@@ -65,7 +65,7 @@ def test_the_table_shows_every_order_and_the_csv_keeps_it(tmp_path: Path, capsys
 def test_a_search_is_judged_with_each_orders_own_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "search"
     flags = f"{TINY} --episodes 12 --min-episodes 12 --evaluate-episodes 8 --method exhaustive --base-episodes 0"
-    assert cli.main(f"workflow search --out {out} --total-episodes 24 {flags}".split()) == 0
+    assert cli.main(f"workflow search --out {out} --budget-episodes 24 {flags}".split()) == 0
     rows = {row["order"]: row for row in json.loads((out / "results.json").read_text())["orders"]}
     found = evaluate(f"{out} --episodes 8 --no-baselines", capsys)["scores"][str(out)]
     assert [score["order"] for score in found] == [0, 1]
@@ -99,15 +99,15 @@ def test_scores_are_those_of_the_episodes() -> None:
 
 
 def test_an_agent_that_never_fixes_reports_a_half_and_pays_for_it() -> None:
-    player = AgentPlayer(lambda order, envs: SleepAgent(), "sleep")
-    score = play(player, TRAIN.env, TRAIN.workflow, 0, 5)
+    defender = AgentDefender(lambda order, envs: SleepAgent(), "sleep")
+    score = play(defender, TRAIN.env, TRAIN.workflow, 0, 5)
     assert (score.compliance, score.fixes, score.alignment) == (0.5, 0.0, pytest.approx(-6.0))
 
 
 def test_shipped_agents_can_be_judged_too() -> None:
-    player, settings = find_player("record")
+    defender, settings = find_defender("record")
     assert settings.env.rules == "leaderboard"
-    assert play(player, settings.env, settings.workflow, 0, 10).reward > -40
+    assert play(defender, settings.env, settings.workflow, 0, 10).reward > -40
 
 
 @pytest.mark.parametrize(
@@ -138,15 +138,15 @@ def test_masked_actions_are_not_taken(run: Path, monkeypatch: pytest.MonkeyPatch
             return logits
 
     monkeypatch.setattr("garrison.workflow.play.network_of", lambda policy, weights: Stubborn())
-    player, settings = find_player(str(run))
+    defender, settings = find_defender(str(run))
     envs = VectorEnv(3, observation="memory", actions="compact", workflow=Workflow(orders=6))
     envs.reset(seed=0)
-    player.begin(envs, 6, 0)
+    defender.begin(envs, 6, 0)
     assert settings.env.actions == "compact"
-    assert player.act(envs).tolist() == [wanted] * 3
-    envs.step(player.act(envs))
+    assert defender.act(envs).tolist() == [wanted] * 3
+    envs.step(defender.act(envs))
     assert not envs.action_masks()[:, wanted].any()  # the decoy stands already
-    assert player.act(envs).tolist() == [second] * 3
+    assert defender.act(envs).tolist() == [second] * 3
 
 
 def test_other_commands_know_what_a_workflow_run_is(

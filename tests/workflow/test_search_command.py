@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,8 @@ from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial
 from garrison.workflow.inherit import order_files
-from garrison.workflow.settings import SEARCH
-from garrison.workflow.trials import Book
+from garrison.workflow.search_log import SearchLog
+from garrison.workflow.settings import SEARCH, SearchExperiment
 
 TINY = (
     "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --evaluate-episodes 6 --no-tensorboard "
@@ -37,19 +38,19 @@ def timeless(found: list[Trial]) -> list[Trial]:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("searches") / "gp"
-    assert search(out, "--base-episodes 0 --total-episodes 72 --initial 2") == 0
+    assert search(out, "--base-episodes 0 --budget-episodes 72 --initial 2") == 0
     return out
 
 
 def test_a_search_spends_its_budget_and_inherits_from_the_nearest(finished: Path) -> None:
-    book = Book.load(finished)
-    assert book.episodes == 72
-    assert [trial.decision.how for trial in book.trials] == ["random"] * 2 + ["gp"] * 4
-    assert book.trials[0].inherited == "fresh weights"
-    for trial in book.trials[1:]:
+    log = SearchLog.load(finished)
+    assert log.episodes == 72
+    assert [trial.decision.how for trial in log.trials] == ["random"] * 2 + ["gp"] * 4
+    assert log.trials[0].inherited == "fresh weights"
+    for trial in log.trials[1:]:
         assert f"/{trial.decision.nearest:03}-" in trial.inherited
         assert f"distance {trial.decision.distance:.1f}" in trial.inherited
-    assert list(order_files(finished).values()) == [(t.order, t.decision.iteration) for t in book.trials]
+    assert list(order_files(finished).values()) == [(t.order, t.decision.iteration) for t in log.trials]
 
 
 def test_results_tables_and_pictures_are_there(finished: Path) -> None:
@@ -63,6 +64,21 @@ def test_results_tables_and_pictures_are_there(finished: Path) -> None:
     assert results["machine"]["cores"] >= 1
     names = {path.name for path in (finished / "plots").iterdir()}
     assert names == {"learning_curves.png", "places.png", "posterior.png", "reward_compliance.png"}
+
+
+def test_plot_draws_a_search_for_papers(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plot", str(finished), "--format", "pdf", "--out", str(tmp_path / "figures")]) == 0
+    paths = sorted((tmp_path / "figures").iterdir())
+    assert [path.name for path in paths] == [
+        "learning_curves.pdf",
+        "places.pdf",
+        "posterior.pdf",
+        "reward_compliance.pdf",
+    ]
+    assert sorted(capsys.readouterr().out.splitlines()) == [str(path) for path in paths]
+    shutil.copy(finished / "search.json", tmp_path)
+    assert cli.main(["plot", str(tmp_path)]) == 2
+    assert "has no results yet" in capsys.readouterr().err
 
 
 def test_the_logs_have_the_users_columns(finished: Path) -> None:
@@ -105,28 +121,28 @@ def test_a_search_that_was_stopped_goes_on_with_the_same_decisions(
             signal.raise_signal(signal.SIGTERM)
         return run(*arguments)
 
-    save = Book.save
+    save = SearchLog.save
 
-    def lose(book: Book) -> None:
-        if len(book.trials) == 4:
+    def lose(log: SearchLog) -> None:
+        if len(log.trials) == 4:
             raise RuntimeError("the machine went away")
-        save(book)
+        save(log)
 
     if how == "killed while saving":
-        monkeypatch.setattr(Book, "save", lose)
+        monkeypatch.setattr(SearchLog, "save", lose)
     else:
         monkeypatch.setattr(trials, "run_trial", stop)
-    out, flags = tmp_path / "gp", "--base-episodes 0 --total-episodes 72 --initial 2"
+    out, flags = tmp_path / "gp", "--base-episodes 0 --budget-episodes 72 --initial 2"
     if how != "interrupted":
         with pytest.raises(RuntimeError):
             search(out, flags)
     else:
         assert search(out, flags) == 128 + signal.SIGTERM
-    assert len(Book.load(out).trials) == 3
+    assert len(SearchLog.load(out).trials) == 3
     monkeypatch.undo()
     assert cli.main(["workflow", "search", "--resume", str(out), "--quiet"]) == 0
-    assert timeless(Book.load(out).trials) == timeless(Book.load(finished).trials)
-    assert [row["trial"] for row in Book.load(out).updates()] == list(range(6))
+    assert timeless(SearchLog.load(out).trials) == timeless(SearchLog.load(finished).trials)
+    assert [row["trial"] for row in SearchLog.load(out).updates()] == list(range(6))
     for file in (finished / "orders").iterdir():
         mine, other = (checkpoint.load(path / "orders" / file.name)["state"]["weights"] for path in (out, finished))
         assert np.array_equal(mine, other)
@@ -136,58 +152,63 @@ def test_a_base_is_trained_on_all_orders_first_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "random"
-    flags = "--method random --envs 120 --base-episodes 120 --total-episodes 360 --episodes 120 --min-episodes 120"
+    flags = "--method random --envs 120 --base-episodes 120 --budget-episodes 360 --episodes 120 --min-episodes 120"
     monkeypatch.setattr(surrogate, "find_spec", lambda name: None)  # random needs no scikit-learn
-    assert search(out, f"{flags} --json {tmp_path / 'results.json'}") == 0
-    assert (tmp_path / "results.json").read_bytes() == (out / "results.json").read_bytes()
-    book = Book.load(out)
-    assert (book.base_episodes, book.episodes, len(book.trials)) == (120, 360, 2)
-    assert all("base/checkpoint.garrison (all orders, distance 0.0)" in trial.inherited for trial in book.trials)
+    assert search(out, f"{flags} --json") == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((out / "results.json").read_text())
+    log = SearchLog.load(out)
+    assert (log.base_episodes, log.episodes, len(log.trials)) == (120, 360, 2)
+    assert all("base/checkpoint.garrison (all orders, distance 0.0)" in trial.inherited for trial in log.trials)
     before = (out / "base" / "checkpoint.garrison").read_bytes()
-    assert cli.main(["workflow", "search", "--resume", str(out), "--total-episodes", "480"]) == 0
-    assert "3 orders, 480 episodes" in capsys.readouterr().out
+    assert cli.main(["workflow", "search", "--resume", str(out), "--total-episodes", "480"]) == 0  # its old name
+    said = capsys.readouterr()
+    assert "3 orders, 480 episodes" in said.out
+    assert said.err == "garrison: --total-episodes is now called --budget-episodes.\n"
     assert (out / "base" / "checkpoint.garrison").read_bytes() == before
-    assert len(Book.load(out).trials) == 3
+    assert len(SearchLog.load(out).trials) == 3
 
 
 def test_an_order_that_does_not_comply_does_not_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    flags = "--base-episodes 0 --total-episodes 24 --compliance-threshold 1 --length 40 --rollout 40"
+    flags = "--base-episodes 0 --budget-episodes 24 --compliance-threshold 1 --length 40 --rollout 40"
     out = tmp_path / "strict"
     assert cli.main(f"workflow search --out {out} {TINY} {flags}".replace("--quiet", "").split()) == 0
     assert "No order reached the compliance 1" in capsys.readouterr().out
-    assert not any(trial.observed for trial in Book.load(out).trials)
+    assert not any(trial.observed for trial in SearchLog.load(out).trials)
     assert search(tmp_path / "fixed", f"{flags} --fixed-episodes") == 0
-    fixed = Book.load(tmp_path / "fixed").trials
+    fixed = SearchLog.load(tmp_path / "fixed").trials
     assert all(trial.observed for trial in fixed)
     assert {trial.reason for trial in fixed} == {"episodes"}
 
 
 def test_exhaustive_tries_the_orders_in_turn(tmp_path: Path) -> None:
-    assert search(tmp_path / "all", "--method exhaustive --base-episodes 0 --total-episodes 36") == 0
-    assert [trial.order for trial in Book.load(tmp_path / "all").trials] == [0, 1, 2]
+    assert search(tmp_path / "all", "--method exhaustive --base-episodes 0 --budget-episodes 36") == 0
+    assert [trial.order for trial in SearchLog.load(tmp_path / "all").trials] == [0, 1, 2]
 
 
 def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
     experiment = replace(
         SEARCH,
         workflow=replace(SEARCH.workflow, episodes=100, min_episodes=40),
-        search=replace(SEARCH.search, base_episodes=0, total_episodes=250),
+        search=replace(SEARCH.search, base_episodes=0, budget_episodes=250),
     )
     assert experiment.rules(0).max_episodes == 100
     assert experiment.rules(200).max_episodes == 50
     assert command.ending_of(experiment, 200, 0.0) is None
     assert command.ending_of(experiment, 211, 0.0) == "budget"
-    unlimited = replace(experiment, search=replace(experiment.search, method="exhaustive", total_episodes=0))
+    unlimited = replace(experiment, search=replace(experiment.search, method="exhaustive", budget_episodes=0))
     assert command.ending_of(unlimited, 10**9, 0.0) is None
-    assert replace(experiment.search, total_episodes=0).budget == 100_000
+    assert replace(experiment.search, budget_episodes=0).budget == 100_000
     timed = replace(experiment, run=replace(experiment.run, duration="10s"))
     assert command.ending_of(timed, 0, 11.0) == "time"
 
 
+def test_the_settings_of_an_older_search_are_read() -> None:
+    values = SEARCH.to_dict()
+    values["search"]["total_episodes"] = values["search"].pop("budget_episodes") + 75_000
+    assert SearchExperiment.from_dict(values).search.budget == 75_000
+
+
 def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert search(tmp_path / "run", f"--json {tmp_path / 'no' / 'results.json'}") == 2
-    assert "there is no folder" in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
     assert cli.main(["workflow", "search", "--resume", str(tmp_path)]) == 2
     assert "is not a run's folder" in capsys.readouterr().err
     (tmp_path / "config.yaml").write_text(SEARCH.to_yaml())

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from garrison import cli
+from garrison.commands.workflow_train import title_of
 from garrison.errors import UserError
 from garrison.report.workflow_tables import TRAINING_COLUMNS
+from garrison.runs import session
 from garrison.runs.recorder import Recorder
 from garrison.storage import checkpoint
-from garrison.workflow import train as command
-from garrison.workflow.batch import spread
 from garrison.workflow.inherit import Trained, nearest, trained_in
 from garrison.workflow.orders import CANONICAL, index_of, kendall_matrix, label, one_hot
 from garrison.workflow.settings import TRAIN, SearchConfig, WorkflowConfig, WorkflowExperiment
 from garrison.workflow.stopping import Stopper, StopRules
+from garrison.workflow.task import spread
 from garrison.workflow.tracking import Tracker, workflow_metrics
-from garrison.workflow.training import batch_for
 
 TINY = "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --evaluate-episodes 4 --no-tensorboard"
 
@@ -131,7 +131,7 @@ def test_a_duration_ends_the_run_by_the_clock(tmp_path: Path) -> None:
 
 def test_several_orders_share_a_batch_and_are_shown_to_the_network(tmp_path: Path) -> None:
     experiment = TRAIN.of_orders([6, 117])
-    envs = batch_for(experiment)
+    envs = experiment.task.make_envs(experiment.env.envs)
     shown, _ = envs.reset(seed=0)
     assert np.array_equal(shown[0, -25:], one_hot(CANONICAL["critical_first"]))
     assert np.array_equal(shown[1, -25:], one_hot(CANONICAL["reverse"]))
@@ -146,16 +146,14 @@ def test_orders_are_spread_evenly() -> None:
 
 
 def test_weights_come_from_the_run_named(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from garrison.workflow import training
-
     seen: list[Any] = []
-    learn = training.train
+    learn = session.train
 
-    def spy(config: Any, envs: Any, run: Any, resume: Any, start: Any) -> Any:
+    def spy(config: Any, envs: Any, num_envs: Any, run: Any, resume: Any, start: Any, connect: Any) -> Any:
         seen.append((config.learning_rate, start.numpy().copy()))
-        return learn(config, envs, run, resume, start)
+        return learn(config, envs, num_envs, run, resume, start, connect)
 
-    monkeypatch.setattr(training, "train", spy)
+    monkeypatch.setattr(session, "train", spy)
     assert train("enterprise_focus", tmp_path / "run", f"--inherit {finished}") == 0
     assert np.array_equal(seen[0][1], weights(finished))
     assert seen[0][0] == TRAIN.workflow.inherited_learning_rate
@@ -275,7 +273,7 @@ def test_settings_survive_their_file() -> None:
         ({"initial": 0}, "initial must be at least 1"),
         ({"method": "random", "revisit": True}, "revisit is for the method gp"),
         ({"base_episodes": 100_000}, "must leave some for the orders"),
-        ({"total_episodes": 10, "base_episodes": 20}, "must leave some for the orders"),
+        ({"budget_episodes": 10, "base_episodes": 20}, "must leave some for the orders"),
     ],
 )
 def test_wrong_search_settings_are_refused(values: dict[str, Any], message: str) -> None:
@@ -289,8 +287,8 @@ def test_orders_out_of_range_are_refused() -> None:
 
 
 def test_a_run_is_named_after_its_orders() -> None:
-    assert command.title_of((index_of(CANONICAL["balanced"]),)) == "balanced"
-    assert command.title_of((7,)) == "order-7"
-    assert command.title_of((1, 2)) == "2-orders"
-    assert command.title_of(tuple(range(120))) == "all"
-    assert label(7) in command.details(TRAIN.of_orders([7]))
+    assert title_of((index_of(CANONICAL["balanced"]),)) == "balanced"
+    assert title_of((7,)) == "order-7"
+    assert title_of((1, 2)) == "2-orders"
+    assert title_of(tuple(range(120))) == "all"
+    assert label(7) in TRAIN.of_orders([7]).describe()

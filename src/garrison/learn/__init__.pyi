@@ -4,7 +4,8 @@ from .config import ImpalaConfig as ImpalaConfig
 from .config import PolicyConfig as PolicyConfig
 from .config import PPOConfig as PPOConfig
 from .nn.policy import Policy as Policy
-from .ppo import train as train
+from .registry import LEARNERS as LEARNERS
+from .registry import train as train
 from .result import Diverged as Diverged
 from .result import Result as Result
 from .returns import gae as gae

@@ -35,6 +35,13 @@ def check_shape(weights: torch.Tensor, policy: Policy, what: str) -> None:
         )
 
 
+def start_from(weights: torch.Tensor | None, policy: Policy) -> None:
+    """Let a policy start from the weights of another one, if there are any; raise a UserError if they do not fit."""
+    if weights is not None:
+        check_shape(weights, policy, "start")
+        policy.flat.copy_(weights)
+
+
 def check_env_count(state: dict[str, Any], num_envs: int) -> None:
     """Raise a UserError if a collector's `state` is not one of this many environments."""
     saved = len(state["streams"])

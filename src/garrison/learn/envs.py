@@ -16,6 +16,17 @@ Rows = NDArray[np.int64]
 
 EnvFactory = Callable[[int], VectorEnv[Any, Any, Any]]
 """Makes a vector environment of this many environments; sent to other processes, so it must be picklable."""
+Envs = VectorEnv[Any, Any, Any] | EnvFactory
+"""What `train` takes: environments that are ready, or how to make them."""
+
+
+def check_factory(envs: Envs, num_envs: int | None, algorithm: str) -> tuple[EnvFactory, int]:
+    """Return the function that makes environments, and how many it should make; refuse environments that are ready."""
+    if not callable(envs):
+        raise UserError(f"{algorithm} makes environments in every actor: give it a function that makes them.")
+    if num_envs is None:
+        raise UserError("say how many environments to make: num_envs is missing.")
+    return envs, num_envs
 
 
 class TrainableEnvs:

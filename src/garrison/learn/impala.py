@@ -13,14 +13,14 @@ import numpy as np
 import torch
 
 from garrison.learn import stages
-from garrison.learn.actors.actor import Actor, Plan, Recipe, policy_of
+from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, policy_of
 from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
 from garrison.learn.actors.local import Local
 from garrison.learn.actors.transport import Layout, Transport
-from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite
+from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import ImpalaConfig
-from garrison.learn.envs import EnvFactory
+from garrison.learn.envs import EnvFactory, Envs, check_factory
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
@@ -38,15 +38,16 @@ LOOK_SECONDS = 0.5
 """How often a learner that waits for data looks whether it should stop and whether its actors live."""
 UNCLIPPED = 1e9
 
-Connect = Callable[[Plan], Transport]
+Connect = Callable[[ActorPlan], Transport]
 
 
 def train(
     config: ImpalaConfig,
-    make_envs: EnvFactory,
-    num_envs: int,
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
+    weights: torch.Tensor | None = None,
     connect: Connect = Local,
 ) -> Result:
     """Train a policy until `config.steps` steps are learned from or `run` says stop.
@@ -57,20 +58,22 @@ def train(
 
     Args:
         config: what to do.
-        make_envs: makes the environments of an actor, in the actor's process; must be picklable.
+        envs: a function that makes the environments of an actor, in the actor's process; must be picklable.
         num_envs: how many environments each actor steps at once.
         run: follows the run.
         resume: the state of an earlier result or checkpoint.
+        weights: where to start from without `resume`: the weights of another policy of this shape.
         connect: starts the actors: `Local` as processes of this machine. Not used with `actors=0`.
     """
+    make_envs, num_envs = check_factory(envs, num_envs, "impala")
     began = perf_counter()
     run = RunLog() if run is None else run
     threads_before = torch.get_num_threads()
     watch = Stopwatch(stages.ASYNCHRONOUS)
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
-        here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
-        threads = config.threads or max(1, cores() - here)
+        start_from(weights, policy)
+        threads = config.threads or max(1, cores() - transport.processes)
         learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
             result = _loop(learner, transport, watch, run, began)
@@ -96,9 +99,9 @@ def _start(
     # New episodes of a resumed run should not be those that it began with.
     seed = (config.seed + (resume["steps"] if resume is not None else 0)) % 2**63
     threads = 1 if actors else config.threads or cores()
-    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
+    spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
     if not actors:
-        actor = Actor(recipe, config.seed)
+        actor = Actor(spec, config.seed)
         policy = policy_of(actor.envs, config.policy, config.seed)
         layout = Layout(policy, config.rollout, num_envs, config.action_masks)
         try:
@@ -114,7 +117,7 @@ def _start(
     if resume is not None:
         check_resumable(resume, "impala", policy)
     layout = Layout(policy, config.rollout, num_envs, config.action_masks)
-    return policy, layout, connect(Plan(recipe, layout, actors, config.buffers, config.actor_timeout, seed))
+    return policy, layout, connect(ActorPlan(spec, layout, actors, config.buffers, config.actor_timeout, seed))
 
 
 def actor_count(config: ImpalaConfig) -> int:

@@ -1,11 +1,11 @@
 """Proximal policy optimisation (Schulman et al., 2017): collect, estimate advantages, learn, log, repeat."""
 
+from contextlib import closing
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import torch
-from gymnasium.vector import VectorEnv
 
 from garrison.learn import stages
 from garrison.learn.checks import (
@@ -13,11 +13,12 @@ from garrison.learn.checks import (
     check_env_count,
     check_finite,
     check_resumable,
-    check_shape,
     find_not_finite,
+    start_from,
 )
 from garrison.learn.collector import Collector
 from garrison.learn.config import PPOConfig
+from garrison.learn.envs import Envs, check_factory
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
@@ -35,7 +36,8 @@ __all__ = ["Diverged", "Result", "RunLog", "train"]
 
 def train(
     config: PPOConfig,
-    envs: VectorEnv[Any, Any, Any],
+    envs: Envs,
+    num_envs: int | None = None,
     run: RunLog | None = None,
     resume: dict[str, Any] | None = None,
     weights: torch.Tensor | None = None,
@@ -46,8 +48,13 @@ def train(
     shape (`Policy.flat`); or else from weights drawn with the seed.
 
     The same configuration and seed on the same machine give the same result, also when stopped and resumed, provided
-    that the environments have `get_state()` and `set_state(state)`. The environments are stepped, not closed.
+    that the environments have `get_state()` and `set_state(state)`. The environments are stepped, not closed; where
+    `envs` is a function, it makes `num_envs` of them, which are closed at the end.
     """
+    if callable(envs):
+        make_envs, num_envs = check_factory(envs, num_envs, "ppo")
+        with closing(make_envs(num_envs)) as made:
+            return train(config, made, None, run, resume, weights)
     began = perf_counter()
     run = RunLog() if run is None else run
     policy = Policy(envs.single_observation_space, envs.single_action_space, config.policy, config.seed)
@@ -75,9 +82,7 @@ def train(
         }
 
     if resume is None:
-        if weights is not None:
-            check_shape(weights, policy, "start")
-            policy.flat.copy_(weights)
+        start_from(weights, policy)
         collector.reset(config.seed)
     else:
         check_resumable(resume, "ppo", policy)

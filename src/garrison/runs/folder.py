@@ -2,11 +2,12 @@
 
 config.yaml           every setting, resolved
 versions.json         what it was made with: versions, machine, command
-metrics.jsonl         one line an update
+metrics.jsonl         one line per update
 events.out.tfevents*  the same for TensorBoard
 checkpoint.garrison   the last state: evaluates and resumes
 best.garrison         the best of the evaluations during training, if there were any
 summary.json          how it ended and what it scored
+error.txt             the traceback of the failure that ended it, if one did
 """
 
 import json
@@ -14,12 +15,14 @@ import os
 import platform
 import shutil
 import sys
+import traceback
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from garrison import system
-from garrison.errors import UserError
+from garrison.errors import GarrisonError, UserError
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
 
@@ -40,7 +43,7 @@ class RunFolder:
 
     @property
     def metrics(self) -> Path:
-        """One line of JSON an update."""
+        """One line of JSON per update."""
         return self.path / "metrics.jsonl"
 
     @property
@@ -58,6 +61,11 @@ class RunFolder:
         """How it ended."""
         return self.path / "summary.json"
 
+    @property
+    def error(self) -> Path:
+        """The traceback of the failure that ended it."""
+        return self.path / "error.txt"
+
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
         """Make a new run's folder; fails where a run is, and where nothing can be written."""
@@ -68,6 +76,17 @@ class RunFolder:
             )
         folder._check_writable()
         return folder
+
+    @classmethod
+    def fresh(cls, out: str, stem: str) -> "RunFolder":
+        """Make a new run's folder: `out`, or one under runs/ that is called by `stem` and the time."""
+        if out:
+            return cls.create(Path(out))
+        base = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"
+        number = 1
+        while (path := base if number == 1 else base.with_name(f"{base.name}-{number}")).exists():
+            number += 1
+        return cls.create(path)
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -89,6 +108,17 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         write_bytes(self.config, [config_yaml.encode()])
         write_json(self.path / "versions.json", versions())
+
+    def write_error(self, error: GarrisonError) -> Path | None:
+        """Keep a failure's traceback and details; return the path of the file, None if it could not be written."""
+        text = "".join(traceback.format_exception(error))
+        if error.details and error.details not in text:
+            text += f"\n{error.details}\n"
+        try:
+            write_bytes(self.error, [text.encode()])
+        except OSError:
+            return None
+        return self.error
 
     def discard(self) -> None:
         """Remove what a run has written before its first update, so that the folder can be used again."""

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from garrison.errors import choose
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
-from garrison.runs.experiment import EnvConfig, Experiment, RunConfig
+from garrison.runs.experiment import Experiment, RunConfig
+from garrison.tasks.registry import EnvConfig
 
 DEFAULT = "ppo-mixed"
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from garrison.learn.run import RunLog
 from garrison.runs.folder import RunFolder
+from garrison.runs.view import View
 from garrison.storage import checkpoint
 
 
@@ -19,9 +20,9 @@ class Limits:
     """When a run ends and when it is saved."""
 
     steps: int | None
-    """Stop after so many environment steps; None if the time decides."""
+    """Stop after this many environment steps; None if the time decides."""
     seconds: float | None
-    """Stop after so many seconds; None if the steps decide."""
+    """Stop after this many seconds; None if the steps decide."""
     checkpoint_every: float
     """Seconds between checkpoints."""
     evaluate_every: int = 0
@@ -35,12 +36,10 @@ class Recorder(RunLog):
         folder: where to.
         limits: when to stop and to save.
         about: what every checkpoint says besides the learner's state: the experiment and the policy's description.
+        view: shows each line of metrics, and says what went wrong without stopping the run.
         interrupted: asked at every update.
-        show: gets each line of metrics, and the share of the run that is done.
-        warn: gets a sentence when something went wrong that does not stop the run.
         evaluate: returns the total that a checkpoint's values score, and metrics to log.
-        seconds_before: how long earlier parts of a resumed run took.
-        first_step: the step at which this part begins.
+        resumed: the values of the checkpoint that the run continues from.
         tensorboard: whether to write TensorBoard events too.
     """
 
@@ -49,17 +48,15 @@ class Recorder(RunLog):
         folder: RunFolder,
         limits: Limits,
         about: dict[str, Any],
+        view: View,
         interrupted: Callable[[], bool] = lambda: False,
-        show: Callable[[dict[str, float], float], None] = lambda row, share: None,
-        warn: Callable[[str], None] = lambda text: None,
         evaluate: Callable[[dict[str, Any]], tuple[float, dict[str, float]]] | None = None,
-        seconds_before: float = 0.0,
-        first_step: int = 0,
+        resumed: dict[str, Any] | None = None,
         tensorboard: bool = False,
     ) -> None:
         self.folder, self.limits, self.about = folder, limits, about
-        self._interrupted, self._show, self._warn, self._evaluate = interrupted, show, warn, evaluate
-        self.seconds_before = seconds_before
+        self._view, self._interrupted, self._evaluate = view, interrupted, evaluate
+        self.seconds_before: float = resumed["seconds"] if resumed else 0.0
         self._began = self._saved_at = monotonic()
         self._evaluated_at = -1
         self.first: dict[str, float] = {}
@@ -69,8 +66,9 @@ class Recorder(RunLog):
         self.saved_step: int | None = None
         self.unsaved: str | None = None
         self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
-        self._board = _summary_writer(folder.path, warn) if tensorboard else None
-        self.first_step = self._step = first_step
+        self._board = _summary_writer(folder.path, view.say) if tensorboard else None
+        self.first_step: int = resumed["state"]["steps"] if resumed else 0
+        self._step = self.first_step
 
     @property
     def seconds(self) -> float:
@@ -83,8 +81,6 @@ class Recorder(RunLog):
         by_time = self.seconds / self.limits.seconds if self.limits.seconds else 0.0
         by_steps = self._step / self.limits.steps if self.limits.steps else 0.0
         return min(1.0, max(by_time, by_steps))
-
-    # --- what a learner calls: garrison.learn.RunLog
 
     @property
     def stop(self) -> bool:
@@ -103,14 +99,14 @@ class Recorder(RunLog):
         self.last = row
         self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))
         self._write(row)
-        self._show(row, self.share)
+        self._view.show(row, self.share)
 
     def say(self, text: str) -> None:
         """Pass on what went wrong without ending the run."""
-        self._warn(text)
+        self._view.say(text)
 
     def due_checkpoint(self, step: int) -> bool:
-        """Say whether a checkpoint or an evaluation is due."""
+        """Return whether a checkpoint or an evaluation is due."""
         return monotonic() - self._saved_at >= self.limits.checkpoint_every or self._due_evaluation(step)
 
     def checkpoint(self, state: dict[str, Any]) -> None:
@@ -125,8 +121,6 @@ class Recorder(RunLog):
             self._write({"step": state["steps"], "time/elapsed_time": round(self.seconds, 3), **metrics})
             if total > self.best_total and self._save(self.folder.best, values):
                 self.best_total = total
-
-    # ---
 
     def close(self) -> None:
         """Close the files."""
@@ -145,7 +139,7 @@ class Recorder(RunLog):
         except OSError as error:
             kept = "there is none yet" if self.saved_step is None else f"the one of step {self.saved_step:,} is kept"
             self.unsaved = f"the checkpoint of step {values['state']['steps']:,} could not be written ({reason(error)})"
-            self._warn(f"{self.unsaved}; {kept}.")
+            self._view.say(f"{self.unsaved}; {kept}.")
             return False
         if path == self.folder.checkpoint:
             self.unsaved = None
@@ -156,7 +150,7 @@ class Recorder(RunLog):
             try:
                 self._file.write(json.dumps(row).encode() + b"\n")
             except OSError as error:
-                self._warn(f"metrics are no longer written ({reason(error)}); training goes on.")
+                self._view.say(f"metrics are no longer written ({reason(error)}); training goes on.")
                 self._file = None
         if self._board is not None:
             try:
@@ -164,7 +158,7 @@ class Recorder(RunLog):
                     if name != "step":
                         self._board.add_scalar(name, value, int(row["step"]))
             except OSError as error:
-                self._warn(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
+                self._view.say(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
                 self._board = None
 
 

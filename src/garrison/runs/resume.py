@@ -1,21 +1,42 @@
 """Continuing a run: what must fit, what may differ, and how exact it will be."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
 from garrison.storage import checkpoint
 
 
-def check_fits(values: dict[str, Any], about: dict[str, Any]) -> None:
-    """Refuse to resume with settings that the saved state does not fit, before anything is written."""
+def open_folder(out: str, stem: str, resume: str) -> tuple[RunFolder, dict[str, Any] | None]:
+    """Return the folder of a new run, or the one to resume with the values of its checkpoint."""
+    if not resume:
+        return RunFolder.fresh(out, stem), None
+    folder = RunFolder.open(Path(resume))
+    return folder, resume_values(folder)
+
+
+def resume_values(folder: RunFolder) -> dict[str, Any]:
+    """Return the values of the checkpoint that a run continues from."""
+    folder.reopen()
+    values = checkpoint.load(folder.path)
+    checkpoint.require(values, str(folder.checkpoint))
+    return values
+
+
+def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, ...]) -> None:
+    """Refuse to resume with settings that the saved state does not fit, before anything is written.
+
+    `fixed` are the environments' settings that must be as before.
+    """
     algorithm = values["state"]["algorithm"]
     if algorithm not in about["experiment"]:
         raise UserError(f"cannot resume: the run was trained by {algorithm}.")
     before, now = values["experiment"]["env"], about["experiment"]["env"]
-    for name in ("env", "envs"):
+    for name in fixed:
         if before[name] != now[name]:
             raise UserError(f"cannot resume with --{name} {now[name]}: the run has {before[name]}; start a new one.")
     saved = values["policy"]["config"]

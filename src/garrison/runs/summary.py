@@ -3,14 +3,14 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
-from garrison.runs.experiment import EnvConfig, Experiment
+from garrison.runs.experiment import Experiment
 from garrison.runs.folder import RunFolder
 from garrison.runs.recorder import Recorder, reason
 from garrison.storage.atomic import write_json
 from garrison.text import clock, short
 
 if TYPE_CHECKING:
-    from garrison.learn.ppo import Result
+    from garrison.learn.result import Result
 
 
 def summarise(
@@ -27,7 +27,7 @@ def summarise(
         "training_mode": experiment.algorithm,
         "env": experiment.env.env,
         "total_envs": experiment.env.envs * int(last.get("train/actors", 1) or 1),
-        "task": _task(experiment.env),
+        "task": experiment.task.facts(),
         "seed": experiment.learner.seed,
         "total_timesteps": steps,
         "total_updates": result.updates if result else None,
@@ -76,9 +76,3 @@ def print_end(summary: dict[str, Any], folder: RunFolder, quiet: bool) -> None:
             f"\n{short(summary['total_timesteps'])} steps in {clock(summary['duration_seconds'])}, "
             f"{speed} steps/s with learning; the run is in {folder.path}"
         )
-
-
-def _task(env: EnvConfig) -> dict[str, Any]:
-    if not env.is_cage2:
-        return {"backend": env.backend}
-    return {"backend": env.backend, "red_odds": env.red_odds, "rules": env.rules, "length": env.length}

@@ -57,8 +57,8 @@ def make_view(title: Title, quiet: bool) -> View:
     return LiveView(title) if sys.stdout.isatty() else PlainView(title)
 
 
-class QuietView:
-    """Only what must not be missed."""
+class NoView:
+    """Nothing at all."""
 
     def __enter__(self) -> Self:
         return self
@@ -68,6 +68,13 @@ class QuietView:
 
     def show(self, row: Mapping[str, float], share: float) -> None:
         """Show nothing."""
+
+    def say(self, text: str) -> None:
+        """Say nothing."""
+
+
+class QuietView(NoView):
+    """Only what must not be missed."""
 
     def say(self, text: str) -> None:
         """Print to the error stream."""

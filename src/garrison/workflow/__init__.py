@@ -1,28 +1,6 @@
-"""`garrison workflow NAME`: defenders that fix kinds of hosts in a given order, and the search for the best order.
+"""Defenders that fix kinds of hosts in a given order, and the search for the best order.
 
-`orders` has the 120 orders, `surrogate` and `decisions` the search's mathematics, `training` one training, and
-`train`, `search` and `evaluate` the commands. The simulator's side is `garrison.cage2.workflow`.
+`orders` has the 120 orders, `task` the environments that follow them, `training` what they add to a run, `surrogate`,
+`decisions` and `trials` the parts of a search, and `play` how a defender is measured. The simulator's side is
+`garrison.cage2.workflow`.
 """
-
-from importlib import import_module
-
-from garrison.errors import choose
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "train": ("garrison.workflow.train", "train one network on one order, on several or on all, until it complies"),
-    "search": ("garrison.workflow.search", "find the order with the best reward among those that are complied with"),
-    "evaluate": ("garrison.workflow.evaluate", "reward and compliance of a defender under every order"),
-}
-
-
-def main(arguments: list[str]) -> int:
-    """Run the command named first in `arguments` with the rest as its options, and return the exit code."""
-    if not arguments or arguments[0] in ("-h", "--help"):
-        width = max(map(len, COMMANDS))
-        rows = [f"  {name:<{width}}  {what}" for name, (_, what) in COMMANDS.items()]
-        print("\n".join(["usage: garrison workflow NAME [options]      (garrison workflow NAME --help)", "", *rows]))
-        return 0
-    name, *rest = arguments
-    choose("workflow command", name, list(COMMANDS))
-    code: int = import_module(COMMANDS[name][0]).main(rest)
-    return code

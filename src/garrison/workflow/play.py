@@ -1,7 +1,7 @@
 """Measure how defenders follow orders: environment reward, alignment and compliance, each with its confidence."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,13 +11,14 @@ from garrison.agents.forward import network_of
 from garrison.agents.protocol import Agent
 from garrison.cage2 import VectorEnv
 from garrison.cage2.observe import NUM_BITS
-from garrison.runs.experiment import EnvConfig
-from garrison.workflow.batch import make_batch
+from garrison.learn.registry import learner_section
+from garrison.tasks.cage2 import Cage2Settings
 from garrison.workflow.scores import Score
 from garrison.workflow.settings import WorkflowConfig
+from garrison.workflow.task import make_workflow_envs
 
 
-class Player(Protocol):
+class Defender(Protocol):
     """Chooses actions in environments that follow one order."""
 
     @property
@@ -35,14 +36,14 @@ class Player(Protocol):
         """Return one action for each environment."""
 
 
-class NetworkPlayer:
+class NetworkDefender:
     """A network that is shown the order, as it was trained; takes the likeliest action or draws one."""
 
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
         env = values["experiment"]["env"]
         self.name, self._sample = name, sample
         self.interface: dict[str, Any] = {key: env[key] for key in ("encoder", "observation", "actions")}
-        self._masked = bool(values["experiment"]["ppo"].get("action_masks", False))
+        self._masked = bool(learner_section(values["experiment"]).get("action_masks", False))
         self._network = network_of(values["policy"], values["state"]["weights"])
 
     def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
@@ -63,11 +64,11 @@ class NetworkPlayer:
         return choices
 
 
-class AgentPlayer:
+class AgentDefender:
     """Any agent of the challenge: sees the 52 observations, chooses among the 145 actions.
 
     Args:
-        make: returns the agent for an order and a batch, anew.
+        make: returns a new agent for an order and its environments.
         name: what results call it.
         encoder: which 52 observations it reads.
     """
@@ -86,15 +87,24 @@ class AgentPlayer:
         return self._agent.act(envs.observations[:, :NUM_BITS])
 
 
-def play(player: Player, env: EnvConfig, workflow: WorkflowConfig, order: int, episodes: int, seed: int = 0) -> Score:
-    """Play `episodes` episodes under one order; the same seed gives every order and player the same attackers."""
-    settings = dataclasses.replace(env, **player.interface)
-    envs = make_batch(settings, workflow, [order] * episodes, autoreset_mode="Disabled")
+def play(
+    defender: Defender, env: Cage2Settings, workflow: WorkflowConfig, order: int, episodes: int, seed: int = 0
+) -> Score:
+    """Play `episodes` episodes under one order; the same seed gives every order and defender the same attackers."""
+    settings = dataclasses.replace(env, **defender.interface)
+    envs = make_workflow_envs(settings, workflow, [order] * episodes, autoreset_mode="Disabled")
     seeds = np.random.SeedSequence((seed, env.length)).generate_state(episodes, np.uint64)
     envs.reset(seed=seeds.tolist())
-    player.begin(envs, order, seed)
+    defender.begin(envs, order, seed)
     for _ in range(env.length):
-        envs.step(player.act(envs))
+        envs.step(defender.act(envs))
     score = Score.of(order, envs.workflow)
     envs.close()
     return score
+
+
+def play_orders(
+    defender: Defender, env: Cage2Settings, workflow: WorkflowConfig, orders: Sequence[int], episodes: int, seed: int
+) -> list[Score]:
+    """Play every order."""
+    return [play(defender, env, workflow, order, episodes, seed) for order in orders]

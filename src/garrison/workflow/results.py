@@ -15,18 +15,18 @@ from garrison.workflow import surrogate
 from garrison.workflow.decisions import Trial, best_of
 from garrison.workflow.inherit import BASE
 from garrison.workflow.orders import NAMES, label, name_of
+from garrison.workflow.search_log import UPDATES, SearchLog
 from garrison.workflow.settings import SearchExperiment
-from garrison.workflow.trials import UPDATES, Book
 
 RESULTS = "results.json"
 
 
-def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) -> Path:
+def finish(experiment: SearchExperiment, log: SearchLog, ending: str, because: str) -> Path:
     """Write everything; return the path of the results."""
-    book.save()
-    path = book.folder / RESULTS
-    posterior = posterior_of(book.trials)
-    best = best_of(book.trials)
+    log.save()
+    path = log.folder / RESULTS
+    posterior = posterior_of(log.trials)
+    best = best_of(log.trials)
     write_json(
         path,
         {
@@ -34,22 +34,22 @@ def finish(experiment: SearchExperiment, book: Book, ending: str, because: str) 
             "method": experiment.search.method,
             "ended": ending,
             "ended_because": because,
-            "seconds": round(book.seconds, 1),
-            "episodes": book.episodes,
-            "base_episodes": book.base_episodes,
+            "seconds": round(log.seconds, 1),
+            "episodes": log.episodes,
+            "base_episodes": log.base_episodes,
             "best": None if best is None else best.order,
-            "orders": [_row(trial) for trial in sorted(book.trials, key=lambda trial: trial.order)],
+            "orders": [_row(trial) for trial in sorted(log.trials, key=lambda trial: trial.order)],
             "posterior": None if posterior is None else _posterior(posterior),
             "settings": experiment.to_dict(),
             "machine": facts(),
         },
     )
-    search = read_search(book.folder)
-    write_search(search, [trial.to_dict() for trial in book.trials])
-    if book.trials and find_spec("matplotlib") is not None:
+    search = read_search(log.folder)
+    write_search(search, [trial.to_dict() for trial in log.trials])
+    if log.trials and find_spec("matplotlib") is not None:
         from garrison.report.workflow_figures import plot_search
 
-        plot_search(search, book.folder / "plots")
+        plot_search(search, log.folder / "plots")
     return path
 
 

@@ -10,14 +10,23 @@ import tyro
 
 from garrison.cage2.workflow import DEFINITIONS, FOOTHOLDS, Workflow
 from garrison.errors import UserError, choose
-from garrison.learn.config import PPOConfig
-from garrison.runs.experiment import EnvConfig, Experiment, RunConfig
+from garrison.learn.config import LearnerConfig, PPOConfig
+from garrison.learn.registry import LEARNERS
+from garrison.registration import CAGE2
+from garrison.runs import yaml_settings
+from garrison.runs.experiment import Experiment, RunConfig
+from garrison.tasks.cage2 import NATIVE
+from garrison.tasks.registry import EnvConfig
+from garrison.text import short
 from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
-from garrison.workflow.orders import ORDERS
+from garrison.workflow.orders import ORDERS, label
 from garrison.workflow.stopping import StopRules
+from garrison.workflow.task import WorkflowTask
 
 DEFAULT_STEPS = PPOConfig().steps
 DEFAULT_BUDGET = 100_000  # episodes of a search
+RENAMED = {"total_episodes": "budget_episodes"}
+"""Settings of a search that had another name."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class WorkflowConfig:
     """When a fix complies: state (nothing is compromised, or its unit is the first compromised one in the order) or
     history (every more urgent unit was fixed before in this episode)."""
     foothold: str = "ignore"
-    """Whether User0, which Red holds for ever, counts as compromised and as a target of fixes: ignore or count."""
+    """Whether User0, which Red never loses, counts as compromised and as a target of fixes: ignore or count."""
     alignment_lambda: float = 30.0
     """Weight of the alignment reward: what an episode of compliance 1 earns."""
     step_bonus: float = 0.0
@@ -40,11 +49,11 @@ class WorkflowConfig:
     compliance_threshold: float = 0.95
     """Training is over when the compliance of the last episodes reaches this; over all orders that are trained."""
     patience: int = 30
-    """Training is over after so many updates without a gain of 0.01 in compliance; 0 means never."""
+    """Training is over after this many updates without a gain of 0.01 in compliance; 0 means never."""
     min_episodes: int = 0
     """Episodes, over all environments, before compliance or patience may end the training."""
     episodes: int = 100_000
-    """The most episodes to train for, over all environments."""
+    """Episodes per training, at most, over all environments."""
     inherited_learning_rate: float = 5e-4
     """Adam's learning rate where training starts from inherited weights; `learning_rate` is for fresh ones."""
     orders: Annotated[tuple[int, ...], tyro.conf.Suppress] = ()
@@ -92,25 +101,39 @@ class WorkflowConfig:
 
 @dataclass(frozen=True)
 class WorkflowExperiment(Experiment):
-    """One training on one or more orders. Its length is told in episodes, so `ppo.steps` follows from them."""
+    """One training on one or more orders. Its length is told in episodes, and the learner's steps follow from them."""
 
-    learner: PPOConfig = field(default_factory=PPOConfig)
     workflow: WorkflowConfig = field(default_factory=WorkflowConfig)
 
     what: ClassVar[str] = "training on workflows"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.env.is_cage2 or self.env.backend not in ("auto", "native"):
+        if self.env.env != CAGE2 or self.env.backend not in NATIVE:
             raise UserError("workflows are followed in the native CAGE-2 only: leave out --env and --backend.")
-        if not isinstance(self.learner, PPOConfig):
-            raise UserError("workflows are trained by PPO: leave out the settings of another learner.")
+        if LEARNERS[self.algorithm].has_actors:
+            raise UserError(f"{self.algorithm} has actors of its own, which cannot follow workflows: use ppo.")
         if self.learner.steps != DEFAULT_STEPS:
             raise UserError("training on workflows is measured in episodes: say --episodes N instead of --steps.")
         if self.run.evaluate_every:
             raise UserError("evaluate_every is the challenge's protocol; training on workflows has no use for it.")
 
-    def settings(self, inherits: bool) -> PPOConfig:
+    @property
+    def task(self) -> WorkflowTask:
+        """CAGE-2 with the orders to follow."""
+        return WorkflowTask(self.env, self.workflow, self.learner.seed)
+
+    def describe(self) -> str:
+        """Return one line about the training."""
+        env, workflow, run = self.env, self.workflow, self.run
+        orders = f"{len(workflow.orders)} orders" if len(workflow.orders) != 1 else label(workflow.orders[0])
+        until = f"for {run.duration}" if run.duration else f"{short(workflow.episodes)} episodes at most"
+        return (
+            f"{orders}; against {env.red}, rules {env.rules}, {env.envs} envs, lambda {workflow.alignment_lambda:g}, "
+            f"{until}, seed {self.learner.seed}"
+        )
+
+    def settings(self, inherits: bool) -> LearnerConfig:
         """Return the learner's settings, with the steps that the episodes make and the learning rate for the start."""
         rate = self.workflow.inherited_learning_rate if inherits else self.learner.learning_rate
         return dataclasses.replace(self.learner, steps=self.workflow.episodes * self.env.length, learning_rate=rate)
@@ -122,7 +145,7 @@ class WorkflowExperiment(Experiment):
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values, without the steps, which follow from the episodes."""
         values = super().to_dict()
-        del values["ppo"]["steps"]
+        del values[self.algorithm]["steps"]
         return values
 
     @classmethod
@@ -135,10 +158,9 @@ class WorkflowExperiment(Experiment):
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read the settings of a run."""
+        text = yaml_settings.read_text(path)
         try:
-            found = cls.from_yaml(path.read_text())
-        except (OSError, UnicodeDecodeError) as error:
-            raise UserError(f"cannot read the settings in {path}: {error}.") from None
+            found = cls.from_yaml(text)
         except UserError as error:
             raise UserError(f"{path} does not hold the settings of a {cls.what}: {error}") from None
         assert isinstance(found, cls)
@@ -151,7 +173,7 @@ class SearchConfig:
 
     method: str = GP
     """Who chooses: gp (upper confidence bound of a Gaussian process), random or exhaustive."""
-    total_episodes: int = 0
+    budget_episodes: int = 0
     """Episodes to spend in all, over all environments and with those of the base; evaluations are not counted. 0 means
     100,000 for gp and random, and as many as all orders need for exhaustive."""
     beta: float = 2.0
@@ -168,7 +190,7 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         choose("method", self.method, METHODS)
-        for name in ("total_episodes", "base_episodes", "beta"):
+        for name in ("budget_episodes", "base_episodes", "beta"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
         if self.initial < 1:
@@ -177,14 +199,14 @@ class SearchConfig:
             raise UserError(f"revisit is for the method gp; {self.method} tries every order once.")
         if self.budget is not None and self.budget <= self.base_episodes:
             raise UserError(
-                f"total_episodes ({self.budget}) must leave some for the orders after base_episodes "
+                f"budget_episodes ({self.budget}) must leave some for the orders after base_episodes "
                 f"({self.base_episodes})."
             )
 
     @property
     def budget(self) -> int | None:
         """The episodes to spend in all, None if there is no limit."""
-        return self.total_episodes or (None if self.method == EXHAUSTIVE else DEFAULT_BUDGET)
+        return self.budget_episodes or (None if self.method == EXHAUSTIVE else DEFAULT_BUDGET)
 
 
 @dataclass(frozen=True)
@@ -202,8 +224,30 @@ class SearchExperiment(WorkflowExperiment):
         if self.search.method == EXHAUSTIVE and self.run.duration:
             raise UserError("exhaustive tries every order, so it takes no --duration.")
 
+    def describe(self) -> str:
+        """Return one line about the search."""
+        env, workflow, search = self.env, self.workflow, self.search
+        total = f"{short(search.budget)} episodes in all" if search.budget else "until every order is tried"
+        start = "the nearest trained order"
+        if search.base_episodes:
+            start = f"a base of {short(search.base_episodes)} episodes"
+        goal = "whatever its compliance" if search.fixed_episodes else f"compliance {workflow.compliance_threshold:g}"
+        return (
+            f"search by {search.method} over {len(ORDERS)} orders: against {env.red}, rules {env.rules}, {goal}, at "
+            f"most {short(workflow.episodes)} episodes per order starting from {start}, {total}, "
+            f"seed {self.learner.seed}"
+        )
+
+    @classmethod
+    def from_dict(cls, values: Any, base: Self | None = None) -> Self:
+        """Read nested plain values, those of searches before `budget_episodes` had its name included."""
+        if isinstance(values, dict) and isinstance(values.get("search"), dict):
+            search = {RENAMED.get(key, key): value for key, value in values["search"].items()}
+            values = {**values, "search": search}
+        return super().from_dict(values, base)
+
     def rules(self, spent: int) -> StopRules:
-        """Return when the training of one order is over, after so many episodes of the whole search."""
+        """Return when the training of one order is over, after this many episodes of the whole search."""
         workflow, budget = self.workflow, self.search.budget
         most = workflow.episodes if budget is None else min(workflow.episodes, budget - spent)
         if self.search.fixed_episodes:

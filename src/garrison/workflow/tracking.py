@@ -8,7 +8,7 @@ from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, 
 from garrison.workflow.stopping import Stopper
 
 
-class Batch(Protocol):
+class WorkflowEnvs(Protocol):
     """Environments with a workflow."""
 
     @property
@@ -17,7 +17,7 @@ class Batch(Protocol):
 
 
 class Tracker(RunLog):
-    """A `RunLog` between the learner and another one: means over the episode that each environment ended last.
+    """Stands between the learner and another log: adds means over the episode that each environment ended last.
 
     Args:
         envs: the environments that are trained in.
@@ -27,7 +27,7 @@ class Tracker(RunLog):
     """
 
     def __init__(
-        self, envs: Batch, stopper: Stopper, inner: RunLog | None = None, progress: dict[str, Any] | None = None
+        self, envs: WorkflowEnvs, stopper: Stopper, inner: RunLog | None = None, progress: dict[str, Any] | None = None
     ) -> None:
         self._envs, self.stopper, self._inner = envs, stopper, RunLog() if inner is None else inner
         self.episodes = 0
@@ -79,7 +79,7 @@ class Tracker(RunLog):
         self._inner.checkpoint({**state, "workflow": self.progress()})
 
 
-def workflow_metrics(envs: Batch) -> dict[str, float]:
+def workflow_metrics(envs: WorkflowEnvs) -> dict[str, float]:
     """Return the means over the last episode of each environment; empty before the first has ended."""
     books = envs.workflow
     # All is 0 before an episode has ended; an episode without a fix has the rate 0.5.

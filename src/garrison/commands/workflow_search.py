@@ -1,0 +1,88 @@
+"""`garrison workflow search`: find the order with the best reward among those that are complied with."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import tyro
+
+from garrison.commands.flags import value_of, with_new_names
+from garrison.runs.folder import RunFolder
+from garrison.runs.interrupts import Interrupts
+from garrison.system import require
+from garrison.text import clock, short
+from garrison.workflow.decisions import GP
+from garrison.workflow.settings import SEARCH, SearchExperiment
+from garrison.workflow.surrogate import require_sklearn
+
+NOTICE = "stopping at this update; finished orders are kept. Ctrl-C again ends at once"
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The settings of the search, and how to run it."""
+
+    experiment: SearchExperiment = field(default_factory=lambda: SEARCH)
+    resume: str = ""
+    """Continue the search in this folder; its settings are kept, and flags change them."""
+    json: bool = False
+    """Print JSON instead of text."""
+    quiet: bool = False
+    """Show nothing but warnings."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run `garrison workflow search`."""
+    require("torch", "yaml")
+    args = parse(arguments)
+    from garrison.workflow.results import finish
+    from garrison.workflow.search import ENDINGS, INTERRUPTED, best_line, run_search
+    from garrison.workflow.search_log import SearchLog
+
+    experiment, quiet = args.experiment, args.quiet or args.json
+    if args.resume:
+        folder = RunFolder.open(Path(args.resume))
+        log = SearchLog.load(folder.path)
+    else:
+        folder = RunFolder.fresh(experiment.run.out, f"workflow-search-{experiment.search.method}")
+        log = SearchLog(folder.path)
+    folder.write_settings(experiment.to_yaml())
+    log.save()
+    say: Callable[[str], None] = (lambda text: None) if quiet else partial(print, flush=True)
+    say(f"{experiment.describe()}\nfolder: {folder.path}")
+    with Interrupts(lambda: print(NOTICE, file=sys.stderr)) as interrupts:
+        ending = run_search(experiment, log, say, interrupts, quiet)
+    results = finish(experiment, log, ending, ENDINGS[ending])
+    if args.json:
+        print(results.read_text().rstrip())
+    if ending == INTERRUPTED:
+        print(f"Continue with: garrison workflow search --resume {folder.path}", file=sys.stderr)
+        return interrupts.exit_code
+    say(
+        f"\n{len(log.trials)} orders, {short(log.episodes)} episodes, {clock(log.seconds)}; {ENDINGS[ending]}.\n"
+        f"{best_line(log.trials, experiment)}\nThe search is in {folder.path}."
+    )
+    return 0
+
+
+def parse(arguments: list[str]) -> Arguments:
+    """Return the settings of the search."""
+    arguments = with_new_names(arguments, {"--total-episodes": "--budget-episodes"})
+    resume = value_of("--resume", arguments)
+    base = SearchExperiment.load(RunFolder.open(Path(resume)).config) if resume else SEARCH
+    args = tyro.cli(
+        Arguments,
+        prog="garrison workflow search",
+        description=(
+            "Search the 120 orders for the one with the best environment reward among those that are complied with.\n\n"
+            "Every order is trained to its compliance threshold, or as far as its episodes go, and then measured."
+        ),
+        default=Arguments(base, resume=resume or ""),
+        args=arguments,
+        config=(tyro.conf.OmitArgPrefixes,),
+    )
+    if args.experiment.search.method == GP:
+        require_sklearn()
+    return args

@@ -1,0 +1,275 @@
+"""The life of a run, told once: settings, environments, learner, recorder, checkpoints, summary, score.
+
+`garrison train`, `garrison workflow train` and every training of `garrison workflow search` are such runs. What the
+workflows add to the story is in their `Hooks`.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from garrison.errors import GarrisonError, UserError
+from garrison.learn.config import LearnerConfig
+from garrison.learn.nn.description import describe_policy
+from garrison.learn.registry import LEARNERS, train
+from garrison.learn.result import Diverged
+from garrison.learn.run import RunLog
+from garrison.runs.experiment import Experiment
+from garrison.runs.folder import RunFolder
+from garrison.runs.interrupts import Interrupts
+from garrison.runs.recorder import Limits, Recorder
+from garrison.runs.resume import check_fits, layout, prepare_resume
+from garrison.runs.summary import summarise, write_summary
+from garrison.runs.view import NoView, View
+from garrison.tasks.task import FinalScore
+from garrison.text import short
+
+if TYPE_CHECKING:
+    import torch
+
+    from garrison.learn.result import Result
+
+FOREVER = 2**62  # steps, when the time decides
+NOTICE = "finishing this update; Ctrl-C again ends at once"
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the learner starts with."""
+
+    config: LearnerConfig | None = None
+    """Its settings, if they are not simply those of the experiment."""
+    weights: "torch.Tensor | None" = None
+    """Those of another policy; None for fresh ones."""
+    says: str = ""
+    """A sentence about it for the view."""
+
+
+class Hooks:
+    """What a kind of run adds to the story; this one adds nothing."""
+
+    def start(self, about: dict[str, Any], values: dict[str, Any] | None) -> Start:
+        """Return what to start with; may add to `about`, which every checkpoint keeps.
+
+        `values` are those of the checkpoint that the run continues from.
+        """
+        return Start()
+
+    def follow(self, envs: Any, log: RunLog, values: dict[str, Any] | None) -> RunLog:
+        """Return what follows the learner in the place of `log`, which it should pass everything on to."""
+        return log
+
+    def has_stopped(self) -> bool:
+        """Return whether the training ended because of these hooks."""
+        return False
+
+    def summary(self, status: str, message: str) -> dict[str, Any]:
+        """Return what else the summary should say."""
+        return {}
+
+
+@dataclass
+class Outcome:
+    """What a run came to."""
+
+    experiment: Experiment
+    folder: RunFolder | None
+    """Where it is; None for a training that only returns its values."""
+    status: str
+    """finished, interrupted or diverged"""
+    message: str
+    """Why it diverged."""
+    signal_code: int
+    """What a shell expects of a program that was interrupted like this."""
+    values: dict[str, Any]
+    """The last checkpoint's values: the experiment, the policy and the learner's state."""
+    summary: dict[str, Any]
+    unsaved: str | None = None
+    """Why the last checkpoint could not be written, if it could not."""
+    is_written: bool = True
+    """Whether the summary could be written."""
+
+    @property
+    def exit_code(self) -> int:
+        """What the command should return."""
+        if self.unsaved or not self.is_written:
+            return 1
+        return {"finished": 0, "interrupted": self.signal_code, "diverged": 1}[self.status]
+
+
+def run(
+    experiment: Experiment,
+    name: str,
+    folder: RunFolder | None = None,
+    view: View | None = None,
+    interrupts: Interrupts | None = None,
+    values: dict[str, Any] | None = None,
+    hooks: Hooks | None = None,
+) -> Outcome:
+    """Train as the settings say, record it, and return what came of it.
+
+    Args:
+        experiment: the settings.
+        name: what results call the run.
+        folder: where to record it; without one nothing is written.
+        view: shows it; without one nothing is shown.
+        interrupts: those of a caller that has more to stop than this run; by default the run takes the signals itself.
+        values: the checkpoint to continue from.
+        hooks: what this kind of run adds.
+    """
+    view, hooks = view or NoView(), hooks or Hooks()
+    task, has_actors = experiment.task, LEARNERS[experiment.algorithm].has_actors
+    task.check(experiment.learner)
+    with ExitStack() as stack:
+        stack.enter_context(_connected(experiment.run.cluster))
+        # Actors make environments of their own; then this one only tells what they are like.
+        envs = stack.enter_context(closing(task.make_envs(1 if has_actors else experiment.env.envs)))
+        about = describe(experiment, envs)
+        if has_actors:
+            envs.close()
+        if values is not None:
+            check_fits(values, about, task.fixed)
+        start = hooks.start(about, values)
+        config = start.config or experiment.learner
+        if folder is not None:
+            if values is not None:
+                folder.trim_metrics(values["state"]["steps"])
+            folder.write_settings(experiment.to_yaml())
+
+        stack.enter_context(view)
+        interrupts = interrupts or stack.enter_context(Interrupts(lambda: view.say(NOTICE)))
+        log = _open_log(experiment, config.steps, folder, about, view, interrupts, values)
+        if experiment.run.seconds:
+            config = dataclasses.replace(config, steps=FOREVER)
+        connect = _remote_actors() if experiment.has_remote_actors else None
+        result: Result | None = None
+        status, message = "finished", ""
+        try:
+            run_log = hooks.follow(envs, log, values)
+            state = prepare_resume(values, about, envs, view) if values is not None else None
+            if start.says:
+                view.say(start.says)
+            made = task.make_envs if has_actors else envs
+            result = train(config, made, experiment.env.envs, run_log, state, start.weights, connect)
+            state = result.state
+        except Diverged as diverged:
+            status, message, state = "diverged", str(diverged), diverged.state
+        except Exception as error:
+            if isinstance(log, Recorder):
+                _fail(experiment, name, log, error, is_new=values is None)
+            raise
+        finally:
+            log.close()
+            envs.close()
+    if status == "finished" and interrupts.signal is not None and not hooks.has_stopped():
+        status = "interrupted"
+    outcome = Outcome(experiment, folder, status, message, interrupts.exit_code, {**about, "state": state}, {})
+    if isinstance(log, Recorder):
+        outcome.summary = summarise(name, experiment, status, message, log, result) | hooks.summary(status, message)
+        outcome.is_written = write_summary(log.folder, outcome.summary)
+        outcome.unsaved = log.unsaved
+    return outcome
+
+
+def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
+    """Return what a checkpoint says besides the learner's state."""
+    return {
+        "experiment": experiment.to_dict(),
+        "policy": describe_policy(experiment.learner.policy, envs.single_observation_space, envs.single_action_space),
+        "layout": layout(envs),
+    }
+
+
+def score(outcome: Outcome) -> FinalScore | None:
+    """Score the policy of a finished run as its task does it, and add that to the summary; None without a score."""
+    experiment, task = outcome.experiment, outcome.experiment.task
+    episodes = experiment.run.evaluate_episodes
+    if outcome.folder is None or outcome.status != "finished" or not task.is_scored or not episodes:
+        return None
+    found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
+    outcome.summary |= found.summary
+    outcome.is_written = write_summary(outcome.folder, outcome.summary) and outcome.is_written
+    return found
+
+
+class StopOnly(RunLog):
+    """Keeps nothing, and only knows when to stop."""
+
+    def __init__(self, interrupts: Interrupts) -> None:
+        self._interrupts = interrupts
+
+    @property
+    def stop(self) -> bool:
+        """Whether to end after this update."""
+        return self._interrupts.signal is not None
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _open_log(
+    experiment: Experiment,
+    steps: int,
+    folder: RunFolder | None,
+    about: dict[str, Any],
+    view: View,
+    interrupts: Interrupts,
+    values: dict[str, Any] | None,
+) -> Recorder | StopOnly:
+    """Return what follows the learner: the folder's recorder, if there is a folder."""
+    if folder is None:
+        return StopOnly(interrupts)
+    task, settings, seconds = experiment.task, experiment.run, experiment.run.seconds
+
+    def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]]:
+        found = task.quick_score(saved)
+        view.say(f"step {short(saved['state']['steps'])}: {found.text}")
+        return found.total, found.metrics
+
+    return Recorder(
+        folder,
+        Limits(None if seconds else steps, seconds, settings.checkpoint_every, settings.evaluate_every),
+        about,
+        view,
+        interrupted=lambda: interrupts.signal is not None,
+        evaluate=quick_score if task.is_scored else None,
+        resumed=values,
+        tensorboard=settings.tensorboard,
+    )
+
+
+def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exception, is_new: bool) -> None:
+    """Leave behind what a failed run should: nothing, if it was refused at once; else a summary and the traceback."""
+    recorder.close()
+    if isinstance(error, UserError):
+        if is_new and not recorder.last:
+            recorder.folder.discard()
+        return
+    what = error.summary if isinstance(error, GarrisonError) else str(error)
+    message = f"{type(error).__name__}: {what}"
+    write_summary(recorder.folder, summarise(name, experiment, "failed", message, recorder, None))
+    if isinstance(error, GarrisonError):
+        error.details_file = recorder.folder.write_error(error)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[None]:
+    """Be connected to a cluster, if an address is given."""
+    if not address:
+        yield
+        return
+    from garrison import cluster
+
+    cluster.connect(address)
+    try:
+        yield
+    finally:
+        cluster.disconnect()
+
+
+def _remote_actors() -> Any:
+    from garrison.cluster import Remote
+
+    return Remote

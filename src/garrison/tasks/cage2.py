@@ -1,0 +1,165 @@
+"""CAGE-2: its settings, how they reach the simulator, and the challenge's protocol as the score of a training."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
+from garrison.challenge import leaderboard
+from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
+from garrison.errors import UserError, choose
+from garrison.learn.config import LearnerConfig
+from garrison.tasks.task import EnvSettings, FinalScore, QuickScore, Task
+
+NATIVE = ("auto", "native")
+"""The backends that are the compiled batch itself."""
+QUICK_EPISODES = 100
+
+
+@dataclass(frozen=True)
+class Cage2Settings(EnvSettings):
+    """What can be set about CAGE-2."""
+
+    red: str = "bline:0.5,meander:0.5"
+    """Who attacks in CAGE-2: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
+    (bline:0.7,meander:0.3), drawn at each reset."""
+    rules: str = "head"
+    """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
+    length: int = 100
+    """CAGE-2: steps after which an episode is cut."""
+    encoder: str = "challenge"
+    """CAGE-2: which 52 observations Blue sees: challenge or wrapper2."""
+    observation: str = "bits"
+    """CAGE-2: what the policy sees: bits (the 52) or memory (also what it can remember of them and of its actions)."""
+    actions: str = "all"
+    """CAGE-2: what the policy chooses from: all (the 145) or compact (the 67 that can pay)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length < 1:
+            raise UserError(f"length must be at least 1; got {self.length}.")
+        choose("rules", self.rules, RULES)
+        choose("encoder", self.encoder, ENCODERS)
+        choose("observation", self.observation, OBSERVATIONS)
+        choose("actions", self.actions, ACTION_SETS)
+        _ = self.red_odds
+
+    @property
+    def red_odds(self) -> dict[str, float]:
+        """The odds of each attacker."""
+        return parse_odds(self.red)
+
+
+def env_arguments(config: Cage2Settings) -> dict[str, Any]:
+    """Return the settings as keyword arguments of `garrison.cage2.Env` and `VectorEnv`."""
+    odds = config.red_odds
+    return {
+        "red": odds if len(odds) > 1 else next(iter(odds)),
+        "rules": config.rules,
+        "length": config.length,
+        "encoder": config.encoder,
+        "observation": config.observation,
+        "actions": config.actions,
+    }
+
+
+@dataclass(frozen=True)
+class Cage2Task(Task):
+    """The challenge, scored by its protocol."""
+
+    config: Cage2Settings
+    is_scored: ClassVar[bool] = True
+
+    def make_envs(self, num_envs: int) -> Any:
+        """Make the compiled batch, or on another backend that many Python environments."""
+        config, arguments = self.config, env_arguments(self.config)
+        if config.backend in NATIVE:
+            from garrison.cage2 import VectorEnv
+
+            return VectorEnv(num_envs, autoreset_mode="SameStep", **arguments)
+        from garrison import vector
+
+        return vector.make(
+            config.env,
+            num_envs,
+            config.backend,
+            workers=config.workers or None,
+            autoreset_mode="SameStep",
+            timing="workers",
+            **arguments,
+        )
+
+    def check(self, learner: LearnerConfig) -> None:
+        """Refuse action masks where only the compiled batch has them."""
+        if self.config.backend not in NATIVE and learner.action_masks:
+            raise UserError(
+                f"the backend {self.config.backend!r} has no action masks: say --no-action-masks, or use native."
+            )
+
+    def describe(self) -> str:
+        """Return the attackers and the rules."""
+        return f"against {self.config.red}, rules {self.config.rules}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what decides the difficulty."""
+        config = self.config
+        return {
+            "backend": config.backend,
+            "red_odds": config.red_odds,
+            "rules": config.rules,
+            "length": config.length,
+        }
+
+    def known_scores(self) -> dict[str, float]:
+        """Return what defenders of the leaderboard score against these attackers."""
+        return leaderboard.marks(self.config.red_odds, self.config.length)
+
+    def quick_score(self, values: dict[str, Any]) -> QuickScore:
+        """Play the protocol with fewer episodes."""
+        from garrison.agents.network import NetworkAgent
+
+        result = evaluate(NetworkAgent.of(values, "checkpoint"), self.config.rules, QUICK_EPISODES)
+        cells = {f"evaluation/{cell.red}_{cell.length}": cell.mean for cell in result.cells}
+        return QuickScore(
+            result.total,
+            {"evaluation/total": result.total, "evaluation/ci95": result.ci95, **cells},
+            f"official total {result.total:.2f} ± {result.ci95:.2f}",
+        )
+
+    def final_score(self, values: dict[str, Any], name: str, episodes: int) -> FinalScore:
+        """Play the protocol, greedy; also count the share of each action against each attacker."""
+        from garrison.agents.counting import CountingAgent
+        from garrison.agents.network import NetworkAgent
+
+        cells: list[CellScore] = []
+        mix: dict[str, dict[str, float]] = {}
+        seconds = 0.0
+        for red in leaderboard.EVALUATED_REDS:
+            agent = CountingAgent(NetworkAgent.of(values, name))
+            part = evaluate(agent, self.config.rules, episodes, reds=[red])
+            cells += part.cells
+            seconds += part.seconds
+            mix[red] = agent.shares()
+        cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
+        evaluation = Evaluation(name, self.config.rules, episodes, 0, tuple(cells), seconds)
+        return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
+
+
+def parse_odds(text: str) -> dict[str, float]:
+    """Read `bline`, `bline,meander` or `bline:0.7,meander:0.3`.
+
+    >>> parse_odds("bline,meander")
+    {'bline': 0.5, 'meander': 0.5}
+    """
+    parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
+    if not names or len(set(names)) != len(names):
+        raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")
+    if not any(colon for _, colon, _ in parts):
+        return dict.fromkeys(names, 1.0 / len(names))
+    try:
+        odds = {name: float(share) for name, (_, _, share) in zip(names, parts, strict=True)}
+    except ValueError:
+        raise UserError(f"every attacker in red needs odds, such as bline:0.7,meander:0.3; got {text!r}.") from None
+    if not (min(odds.values()) >= 0 and abs(sum(odds.values()) - 1.0) <= 1e-6):  # also catches NaN
+        raise UserError(f"the odds in red must be 0 or more and sum to 1; got {text!r}.")
+    return odds

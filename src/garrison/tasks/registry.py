@@ -1,0 +1,31 @@
+"""Which family an environment belongs to, and the settings of all families as one flat section of a file.
+
+A new family is a module with its settings and its `Task`, and its two names here.
+"""
+
+from dataclasses import dataclass
+
+from garrison.errors import UserError
+from garrison.registration import CAGE2
+from garrison.tasks.cage2 import Cage2Settings, Cage2Task
+from garrison.tasks.gymnasium_envs import GymnasiumSettings, GymnasiumTask
+from garrison.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class EnvConfig(GymnasiumSettings, Cage2Settings):
+    """The environments to train in."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.env_args and self.env in TASKS:
+            raise UserError(f"env_args are for other environments than {self.env}, which has settings of its own.")
+
+
+TASKS = {CAGE2: Cage2Task}
+"""Environments whose family knows more about them than Gymnasium does."""
+
+
+def task_of(config: EnvConfig) -> Task:
+    """Return the task of these environments."""
+    return TASKS.get(config.env, GymnasiumTask)(config)

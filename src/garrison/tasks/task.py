@@ -1,0 +1,88 @@
+"""What a family of environments tells about itself, with defaults for a family that has nothing special to say."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from garrison.errors import UserError
+from garrison.learn.config import LearnerConfig
+from garrison.registration import CAGE2
+
+
+@dataclass(frozen=True)
+class EnvSettings:
+    """The settings that environments of every family have."""
+
+    env: str = CAGE2
+    """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ..."""
+    envs: int = 1024
+    """How many environments; for IMPALA and A3C, in each actor."""
+    backend: str = "auto"
+    """How they are stepped: auto, native (CAGE-2 only), serial, shared, async, ... see garrison.vector."""
+    workers: int = 0
+    """Processes or threads of a backend that has them; 0 lets it choose."""
+
+    def __post_init__(self) -> None:
+        if self.envs < 1:
+            raise UserError(f"envs must be at least 1; got {self.envs}.")
+        if self.workers < 0:
+            raise UserError(f"workers must be 0 (the backend chooses) or more; got {self.workers}.")
+
+
+@dataclass(frozen=True)
+class QuickScore:
+    """What a checkpoint scored during training."""
+
+    total: float
+    """The number that decides which checkpoint is the best."""
+    metrics: dict[str, float]
+    """What to log, under its final names."""
+    text: str
+    """One phrase for the view."""
+
+
+@dataclass(frozen=True)
+class FinalScore:
+    """What the trained policy scored at the end."""
+
+    summary: dict[str, Any]
+    """What the run's summary keeps."""
+    text: str
+    """What a person reads."""
+
+
+class Task(ABC):
+    """A family of environments with its settings; picklable, because actors make environments in their processes."""
+
+    fixed: ClassVar[tuple[str, ...]] = ("env", "envs")
+    """Settings that a resumed run must not change."""
+    is_scored: ClassVar[bool] = False
+    """Whether `quick_score` and `final_score` score policies of this family."""
+
+    @abstractmethod
+    def make_envs(self, num_envs: int) -> Any:
+        """Make a vector environment of this many environments, in which an episode's end and the next start are one."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what the view says about the environments."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what the summary keeps about the environments."""
+
+    def check(self, learner: LearnerConfig) -> None:
+        """Raise a UserError if these environments do not have what the learner needs."""
+        return
+
+    def known_scores(self) -> dict[str, float]:
+        """Return mean returns that others reached on these environments, by name."""
+        return {}
+
+    def quick_score(self, values: dict[str, Any]) -> QuickScore:
+        """Score a checkpoint's values during training, with fewer episodes than at the end."""
+        raise NotImplementedError
+
+    def final_score(self, values: dict[str, Any], name: str, episodes: int) -> FinalScore:
+        """Score a checkpoint's values at the end of training; `episodes` for each cell."""
+        raise NotImplementedError

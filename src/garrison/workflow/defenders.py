@@ -1,0 +1,75 @@
+"""Defenders by their name or path: a run, a search with a network per order, an agent of the challenge, a script."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from garrison.agents import load_agent
+from garrison.agents.workflow import BASELINES, GreedyByOrder
+from garrison.errors import UserError
+from garrison.storage import checkpoint
+from garrison.workflow.inherit import BASE, order_files
+from garrison.workflow.orders import label
+from garrison.workflow.play import AgentDefender, Defender, NetworkDefender
+from garrison.workflow.search_log import STATE
+from garrison.workflow.settings import TRAIN, WorkflowExperiment
+
+BY_TRUTH = "greedy-by-truth"
+
+
+class SearchDefender:
+    """The networks of a search: each order's own, the base for an order that was not tried."""
+
+    def __init__(self, folder: Path, sample: bool) -> None:
+        self.name, self._sample = str(folder), sample
+        self._files = {order: file for file, (order, _) in order_files(folder).items()}  # an order's latest trial
+        self._base = folder / BASE / checkpoint.NAME
+        if not self._files:
+            raise UserError(f"the search in {folder} has not finished an order yet.")
+        first = checkpoint.load(next(iter(self._files.values())))
+        self.experiment = WorkflowExperiment.of_checkpoint(first)
+        self.orders = tuple(sorted(self._files))
+        env = self.experiment.env
+        self.interface: dict[str, Any] = {
+            "encoder": env.encoder,
+            "observation": env.observation,
+            "actions": env.actions,
+        }
+
+    def begin(self, envs: Any, order: int, seed: int) -> None:
+        """Take the order's network."""
+        file = self._files.get(order, self._base)
+        if not file.exists():
+            raise UserError(f"the search has not tried the order {label(order)}, and it has no base network.")
+        self._defender = NetworkDefender(checkpoint.load(file), self.name, self._sample)
+        self._defender.begin(envs, order, seed)
+
+    def act(self, envs: Any) -> Any:
+        """Ask the order's network."""
+        return self._defender.act(envs)
+
+
+def find_defender(name: str, sample: bool = False) -> tuple[Defender, WorkflowExperiment]:
+    """Return a defender by its name or path, and the settings that it was trained with."""
+    if name in BASELINES or name == BY_TRUTH:
+        return scripted(name), TRAIN
+    path = Path(name)
+    if (path / STATE).exists():
+        search = SearchDefender(path, sample)
+        return search, search.experiment.of_orders(search.orders)
+    if path.is_dir() or path.suffix == ".garrison":
+        values = checkpoint.load(path)
+        checkpoint.require(values, name)
+        if "workflow" in values["experiment"]:
+            return NetworkDefender(values, name, sample), WorkflowExperiment.of_checkpoint(values)
+    agent = load_agent(name, sample)
+    rules = agent.rules or TRAIN.env.rules
+    settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))
+    return AgentDefender(lambda order, envs: agent, name, agent.encoder), settings
+
+
+def scripted(name: str) -> AgentDefender:
+    """Return a scripted defender that follows the order, or does not."""
+    if name == BY_TRUTH:
+        return AgentDefender(lambda order, envs: GreedyByOrder(order, truth=envs.truth), name)
+    return AgentDefender(lambda order, envs: BASELINES[name](order), name)
