@@ -84,8 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(command: str, error: GarrisonError) -> int:
     """Print a failure for people, keep its details in a file, and return the exit code."""
-    lines = [f"garrison {command}: {error}"]
-    if error.details:
+    lines = [f"garrison {command}: {error.summary} {error.hint}".rstrip()]
+    if error.details or error.details_file:
         try:
             lines.append(f"The details are in {error.details_file or keep(command, error.details)}")
         except OSError:  # nowhere to write: then the screen has to do

@@ -14,7 +14,7 @@ class EnvSettings:
     """The settings that environments of every family have."""
 
     env: str = CAGE2
-    """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ..."""
+    """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ...; or module:Id, or module:callable."""
     envs: int = 1024
     """How many environments; for IMPALA and A3C, in each actor."""
     backend: str = "auto"

@@ -5,28 +5,29 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from garrison.errors import UserError
+from garrison.errors import GarrisonError, UserError
 
 
-class EnvFailed(RuntimeError):
+class EnvFailed(GarrisonError, RuntimeError):
     """An environment raised, or returned something that does not fit its spaces.
 
     The vector environment stays usable: call `reset()` before the next `step()`.
     """
 
     def __init__(self, index: int | None, summary: str, details: str = "") -> None:
-        super().__init__(f"{summary}\n\n{details}" if details else summary)
+        super().__init__(summary, details=details)
         self.index = index
         """The environment's number, or None if the fault belongs to no single one."""
-        self.details = details
-        """The traceback where it happened, as text."""
+
+    def __str__(self) -> str:
+        return f"{self.summary}\n\n{self.details}" if self.details else self.summary
 
 
-class EnvTimeout(TimeoutError):
+class EnvTimeout(GarrisonError, TimeoutError):
     """An environment did not return in time; its workers were ended and the vector environment is closed."""
 
 
-class WorkerDied(RuntimeError):
+class WorkerDied(GarrisonError, RuntimeError):
     """A worker process ended without being asked; the vector environment is closed."""
 
 
