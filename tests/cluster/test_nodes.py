@@ -16,9 +16,9 @@ import pytest
 import ray
 
 import garrison.vector
-from garrison.cluster.transport import Remote
+from garrison.cluster.ray_transport import Remote
 from garrison.errors import UserError
-from garrison.learn.actors.actor import Plan, Recipe, policy_of
+from garrison.learn.actors.actor import ActorPlan, ActorSpec, policy_of
 from garrison.learn.actors.transport import Layout
 from garrison.learn.config import ImpalaConfig, PolicyConfig
 from garrison.learn.impala import train
@@ -40,18 +40,18 @@ def settings(**changes: Any) -> ImpalaConfig:
     return ImpalaConfig(**given | changes, policy=NET)
 
 
-def plan(make_envs: Callable[[int], Any] = carts, **changes: Any) -> Plan:
+def plan(make_envs: Callable[[int], Any] = carts, **changes: Any) -> ActorPlan:
     given = {"actors": 2, "buffers": 2, "timeout": 60.0, "seed": 0} | changes
     envs = make_envs(1)
     layout = Layout(policy_of(envs, NET), 8, 4, False)
-    return Plan(Recipe(make_envs, 4, NET, False, "autograd"), layout, **given)
+    return ActorPlan(ActorSpec(make_envs, 4, NET, False, "autograd"), layout, **given)
 
 
 @pytest.fixture
-def open_transport(cluster_of_three: Any) -> Iterator[Callable[[Plan], Remote]]:
+def open_transport(cluster_of_three: Any) -> Iterator[Callable[[ActorPlan], Remote]]:
     opened: list[Remote] = []
 
-    def start(plan: Plan) -> Remote:
+    def start(plan: ActorPlan) -> Remote:
         opened.append(Remote(plan))
         return opened[-1]
 
@@ -64,14 +64,14 @@ class Story(RunLog):
     """Follows a run: each act is done once its condition holds; the run ends after the last."""
 
     def __init__(
-        self, start: Callable[[Plan], Remote], *acts: tuple[Callable[[Remote], bool], Callable[[], None]]
+        self, start: Callable[[ActorPlan], Remote], *acts: tuple[Callable[[Remote], bool], Callable[[], None]]
     ) -> None:
         self.start, self.acts = start, list(acts)
         self.said: list[str] = []
         self.metrics: list[dict[str, float]] = []
         self.deadline = time.monotonic() + 240
 
-    def connect(self, plan: Plan) -> Remote:
+    def connect(self, plan: ActorPlan) -> Remote:
         self.transport = self.start(plan)
         return self.transport
 
@@ -189,7 +189,7 @@ class Broken(gymnasium.Wrapper):  # type: ignore[type-arg]
 def test_replacing_that_does_not_help_is_an_error_that_names_the_reason(
     open_transport: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("garrison.cluster.transport.MANY", 1)
+    monkeypatch.setattr("garrison.workers.supervisor.MANY", 1)
     make_envs = partial(carts, env=partial(Broken, "raise"))
     transport = open_transport(plan(make_envs, actors=1))
     transport.publish(np.zeros(transport._plan.layout.policy.flat.numel(), np.float32), 0)
@@ -211,7 +211,7 @@ def test_a_stuck_actor_is_replaced(open_transport: Any) -> None:
 def test_other_spaces_than_the_learners_are_told(open_transport: Any) -> None:
     given = plan(partial(carts, env="Acrobot-v1"), actors=1)
     wrong = plan(actors=1)
-    transport = open_transport(Plan(given.recipe, wrong.layout, 1, 1, 60.0, 0))
+    transport = open_transport(ActorPlan(given.spec, wrong.layout, 1, 1, 60.0, 0))
     with pytest.raises(UserError, match="other spaces than the learner's"):
         receive(transport)
 
@@ -230,7 +230,7 @@ def _with_file(file: Any, n: int) -> Any:
 DRIVER = """
 import sys
 sys.path[:0] = {folders!r}
-from test_nodes import Remote, plan, receive
+from tests.cluster.test_nodes import Remote, plan, receive
 from garrison import cluster
 import numpy as np
 cluster.connect({address!r})
@@ -272,7 +272,7 @@ def test_environments_spread_over_the_nodes(cluster_of_three: Any) -> None:
 
 
 def test_workers_without_room_are_told(cluster_of_three: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("garrison.workers.pool.MAKING_SECONDS", 6.0)
+    monkeypatch.setattr("garrison.vector.env_workers.MAKING_SECONDS", 6.0)
     with pytest.raises(EnvTimeout, match=r"not made environment \d within 6 s; the cluster has 3 CPUs, 0 of them free"):
         garrison.vector.make(Sampler, 4, "ray", workers=4, timeout=1.0)
 

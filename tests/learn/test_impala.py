@@ -10,8 +10,8 @@ from gymnasium import spaces
 
 from garrison.errors import UserError
 from garrison.learn import impala, stages
-from garrison.learn.actors.actor import Actor, Recipe, actor_seed
-from garrison.learn.actors.transport import Buffer, Layout, Report, Trajectory
+from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed
+from garrison.learn.actors.transport import ActorReport, Buffer, Layout, Trajectory
 from garrison.learn.config import ImpalaConfig, PolicyConfig
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.compiled import CompiledNetwork
@@ -30,7 +30,7 @@ BITS = partial(BitsEnv, length=10)
 
 
 def filled(policy: PolicyConfig, compute: str, masked: bool = False) -> tuple[Any, Any, Any]:
-    actor = Actor(Recipe(BITS, 20, policy, masked, compute), seed=3)
+    actor = Actor(ActorSpec(BITS, 20, policy, masked, compute), seed=3)
     actor.collector.reset(3)
     buffer = Layout(actor.policy, 25, 20, masked).carve()
     actor.fill(buffer, 0)  # the second one begins with a memory
@@ -118,7 +118,7 @@ def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeyp
     given: list[TrainingBatch] = []
     real = learner.network.gradient
     monkeypatch.setattr(learner.network, "gradient", lambda batch, *rest: (given.append(batch), real(batch, *rest))[1])
-    learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), Report(0, [], [], {"act": 1.0}), actor=0))
+    learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), ActorReport(0, [], [], {"act": 1.0}), actor=0))
     metrics = learner.update(0.0, Stopwatch(stages.ASYNCHRONOUS), dict)
 
     rest = (rollout.terminations, rollout.truncations, rollout.final_values, values[-1], 0.9, 0.9, 0.7, 0.8)

@@ -11,7 +11,7 @@ from garrison.profile import usage
 from garrison.profile.advice import advise, distribution, load_of
 from garrison.profile.findings import cpu_share, crowded, findings
 from garrison.vector.naming import parse_env_args, resolve_env
-from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_section
+from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_group
 from garrison.vector.timing.parts import BINS, Distribution, bin_of
 from tests.helpers.profile_rows import measured, row
 
@@ -23,12 +23,12 @@ def steps_of(*seconds: float) -> Distribution:
     return Distribution(counts)
 
 
-def test_the_slowest_section_is_the_expected_maximum() -> None:
+def test_the_slowest_group_is_the_expected_maximum() -> None:
     load = Load(2.0, steps=steps_of(1.0, 3.0))
-    assert slowest_section(load, 2, 2) == pytest.approx(2.5, rel=0.08)  # three of four pairs have a 3 in them
-    assert slowest_section(load, 2, 1) == 4.0
-    assert slowest_section(Load(2.0), 7, 2) == 8.0  # without a distribution: the larger section
-    assert slowest_section(load, 64, 2) / (32 * 2.0) < 1.1  # many even each other out
+    assert slowest_group(load, 2, 2) == pytest.approx(2.5, rel=0.08)  # three of four pairs have a 3 in them
+    assert slowest_group(load, 2, 1) == 4.0
+    assert slowest_group(Load(2.0), 7, 2) == 8.0  # without a distribution: the larger group
+    assert slowest_group(load, 64, 2) / (32 * 2.0) < 1.1  # many even each other out
 
 
 def test_the_model_knows_cores_waiting_and_batches() -> None:

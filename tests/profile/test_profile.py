@@ -14,7 +14,7 @@ from garrison.profile.findings import findings
 from garrison.profile.inference import infer
 from garrison.profile.profiler import ProfileSettings, checked_advice, fitting
 from garrison.profile.tables import table, to_text
-from garrison.vector.api import BACKENDS
+from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.parts import PARTS
 from tests.helpers.profile_rows import measured
 

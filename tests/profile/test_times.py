@@ -16,10 +16,9 @@ from gymnasium.vector import AutoresetMode
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.vector.backends.shared import Shared
-from garrison.vector.buffers import Plan, size
-from garrison.vector.group import Section
-from garrison.vector.timing.group import TimedSection
+from garrison.vector.backends.shared import SharedEnvs
+from garrison.vector.buffers import BufferPlan, size
+from garrison.vector.group import EnvGroup
 from garrison.vector.timing.parts import (
     BINS,
     CELLS,
@@ -30,11 +29,12 @@ from garrison.vector.timing.parts import (
     RESETS,
     SPENT,
     Distribution,
-    Ledger,
+    TimeLedger,
     bin_of,
     bins_of,
     edges,
 )
+from garrison.vector.timing.timed_group import TimedEnvGroup
 from tests.helpers.known_costs import Sleeper, uneven
 
 BACKENDS = ("serial", "threads", "pipes", "shared", "async")
@@ -42,9 +42,9 @@ PROCESSES = ("pipes", "shared", "async")
 ERROR = 0.15
 
 
-def ledger(workers: int, is_alone: bool = False) -> tuple[Ledger, Any]:
+def ledger(workers: int, is_alone: bool = False) -> tuple[TimeLedger, Any]:
     cells = np.zeros((workers, CELLS), np.int64)
-    return Ledger(cells, np.zeros((workers, BINS), np.int64), is_alone), cells
+    return TimeLedger(cells, np.zeros((workers, BINS), np.int64), is_alone), cells
 
 
 def spend(cells: Any, worker: int, **parts: int) -> None:
@@ -53,7 +53,7 @@ def spend(cells: Any, worker: int, **parts: int) -> None:
         cells[worker, SPENT] += nanoseconds
 
 
-def nanoseconds(book: Ledger) -> dict[str, float]:
+def nanoseconds(book: TimeLedger) -> dict[str, float]:
     return {part: round(1e9 * seconds, 3) for part, seconds in book.read().parts.items()}
 
 
@@ -83,7 +83,7 @@ def test_loose_calls_wait_for_the_busiest_worker_of_the_whole_time() -> None:
     spend(cells, 0, compute=60)  # a long step reports late: one call sees none of it, the next all
     spend(cells, 1, compute=40)
     book.loose_call(wall=40, inside=30)
-    book.settle()
+    book.attribute()
     assert nanoseconds(book) == {"compute": 50, "reset": 0, "extras": 0, "copy": 10, "ipc": 10, "wait": 10}
 
 
@@ -93,7 +93,7 @@ def test_work_that_no_call_waited_for_is_not_counted() -> None:
     spend(cells, 0, compute=200)
     spend(cells, 1, compute=100)
     book.loose_call(wall=50, inside=50)  # the caller was elsewhere for 150
-    book.settle()
+    book.attribute()
     assert nanoseconds(book) == {"compute": 37.5, "reset": 0, "extras": 0, "copy": 0, "ipc": 0, "wait": 12.5}
     book.close()
     spend(cells, 0, compute=10)
@@ -262,15 +262,17 @@ def test_timing_changes_no_result(backend: str, mode: AutoresetMode) -> None:
 
 def test_off_means_the_plain_classes_and_no_cells() -> None:
     envs: Any = garrison.vector.make(Sleeper, 2, "shared", workers=2)
-    assert type(envs) is Shared
+    assert type(envs) is SharedEnvs
     assert not hasattr(envs, "times")
-    assert envs._block.times.size == envs._block.counts.size == 0
+    assert envs._buffers.times.size == envs._buffers.counts.size == 0
     envs.close()
     quick: Any = garrison.vector.make(Sleeper, 2, "serial")
-    assert type(quick._section) is Section
-    assert quick._section._steps == [env.step for env in quick.envs]
+    assert type(quick._group) is EnvGroup
+    assert quick._group._steps == [env.step for env in quick.envs]
     one = Sleeper()
-    plans = [Plan(2, one.observation_space, one.action_space, workers=2, timing=timing) for timing in (False, True)]
+    plans = [
+        BufferPlan(2, one.observation_space, one.action_space, workers=2, timing=timing) for timing in (False, True)
+    ]
     assert size(plans[1]) - size(plans[0]) == 2 * 8 * (CELLS + BINS)
 
 
@@ -278,13 +280,13 @@ def test_workers_only_leaves_the_callers_own_steps_alone() -> None:
     for backend, is_timed in (("serial", False), ("threads", False), ("shared", True), ("auto", False)):
         envs: Any = garrison.vector.make(Sleeper, 2, backend, workers=2, timing="workers")
         assert hasattr(envs, "times") == is_timed, backend
-        assert bool(envs._block.times.size) == is_timed, backend
+        assert bool(envs._buffers.times.size) == is_timed, backend
         envs.close()
     slow: Any = garrison.vector.make(partial(Sleeper, step=0.003), 4, "auto", workers=2, timing="workers")
     assert (slow.backend, hasattr(slow, "times")) == ("shared", True)
     slow.close()
     always: Any = garrison.vector.make(Sleeper, 2, "serial", timing=True)
-    assert type(always._section) is TimedSection
+    assert type(always._group) is TimedEnvGroup
     with pytest.raises(UserError, match="timing must be True, False or 'workers'; got 'sometimes'"):
         garrison.vector.make(Sleeper, 2, timing="sometimes")  # type: ignore[arg-type]
 

@@ -8,17 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from garrison.cage2.names import (
+    ENCODERS,
     NUM_ACTIONS,
     NUM_HOSTS,
+    RULES,
+    SCRIPTED_REDS,
     Access,
     RedKind,
 )
 from garrison.cage2.vector_env import VectorEnv
 
 LENGTH = 25
-REDS = st.sampled_from(["bline", "meander", "sleep"])
-RULES = st.sampled_from(["head", "leaderboard"])
-ENCODERS = st.sampled_from(["challenge", "wrapper2"])
+REDS = st.sampled_from(SCRIPTED_REDS)
+RULE_SETS = st.sampled_from(RULES)
+ENCODER_NAMES = st.sampled_from(ENCODERS)
 SEEDS = st.integers(0, 2**32)
 # Half of the actions aim at the hosts that matter, so that sequences reach deep states.
 ACTION = st.one_of(
@@ -39,7 +42,15 @@ def trajectory(envs: VectorEnv, actions: list[int], row: int = 0) -> list[tuple[
     return kept
 
 
-@given(red=REDS, rules=RULES, encoder=ENCODERS, seed=SEEDS, actions=ACTIONS, size=st.integers(2, 9), data=st.data())
+@given(
+    red=REDS,
+    rules=RULE_SETS,
+    encoder=ENCODER_NAMES,
+    seed=SEEDS,
+    actions=ACTIONS,
+    size=st.integers(2, 9),
+    data=st.data(),
+)
 def test_place_size_threads_and_copies_change_nothing(
     red: str, rules: str, encoder: str, seed: int, actions: list[int], size: int, data: Any
 ) -> None:
@@ -60,7 +71,7 @@ def test_place_size_threads_and_copies_change_nothing(
     batch.close()
 
 
-@given(red=REDS, rules=RULES, seed=SEEDS, actions=ACTIONS)
+@given(red=REDS, rules=RULE_SETS, seed=SEEDS, actions=ACTIONS)
 def test_rewards_are_the_sums_of_their_terms_and_observations_are_bits(
     red: str, rules: str, seed: int, actions: list[int]
 ) -> None:
@@ -81,7 +92,7 @@ def test_rewards_are_the_sums_of_their_terms_and_observations_are_bits(
             total = 0.0
 
 
-@given(seed=SEEDS, rules=RULES, turns=st.lists(st.tuples(ACTION, RED_ACTION), min_size=5, max_size=60))
+@given(seed=SEEDS, rules=RULE_SETS, turns=st.lists(st.tuples(ACTION, RED_ACTION), min_size=5, max_size=60))
 def test_the_state_stays_consistent_whatever_both_sides_do(
     seed: int, rules: str, turns: list[tuple[int, tuple[int, int]]]
 ) -> None:
@@ -116,7 +127,7 @@ def test_the_state_stays_consistent_whatever_both_sides_do(
         assert (after["decoys"].sum(axis=1) + envs._scenario["image_sockets"][0] == after["sockets"]).all()
 
 
-@given(red=REDS, rules=RULES, encoder=ENCODERS, seed=SEEDS, actions=ACTIONS, by_truth=st.booleans())
+@given(red=REDS, rules=RULE_SETS, encoder=ENCODER_NAMES, seed=SEEDS, actions=ACTIONS, by_truth=st.booleans())
 def test_masks_never_forbid_an_action_that_would_have_an_effect(
     red: str, rules: str, encoder: str, seed: int, actions: list[int], by_truth: bool
 ) -> None:

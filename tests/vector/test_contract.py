@@ -383,6 +383,6 @@ def test_public_names() -> None:
 def test_a_fault_can_itself_be_pickled() -> None:
     from garrison.workers.faults import Failure
 
-    failure = Failure.of(EnvFailed(3, "environment 3 raised"))
+    failure = Failure.of(EnvFailed("environment 3 raised", index=3))
     with pytest.raises(EnvFailed, match="environment 3"):
         pickle.loads(pickle.dumps(failure)).raise_()

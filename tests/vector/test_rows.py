@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from garrison.errors import UserError
 from garrison.vector import rows
-from garrison.vector.buffers import Block, Plan, size
+from garrison.vector.buffers import BufferPlan, Buffers, size
 
 
 def test_two_wrong_lengths_do_not_cancel_out() -> None:
@@ -33,28 +33,28 @@ def test_any_rows_are_written_where_they_belong(where: list[int], shape: tuple[i
         assert (target[i] == (i + 1.0 if i in where else 0.0)).all()
 
 
-def test_arrays_of_a_block_do_not_overlap_and_fill_it() -> None:
+def test_arrays_of_the_buffers_do_not_overlap_and_fill_them() -> None:
     space = spaces.Dict(
         {"a": spaces.Box(-1, 1, (5,), np.float64), "b": spaces.Tuple((spaces.Discrete(3), spaces.MultiBinary(7)))}
     )
-    plan = Plan(3, space, spaces.Discrete(2), {"x": ((2,), "<f4")}, workers=2)
-    block = Block(plan)
-    arrays = [block.positions, block.busy, block.observations["a"], *block.observations["b"], block.actions]
-    arrays += [block.rewards, block.terminations, block.truncations, block.extras["x"]]
+    plan = BufferPlan(3, space, spaces.Discrete(2), {"x": ((2,), "<f4")}, workers=2)
+    buffers = Buffers(plan)
+    arrays = [buffers.positions, buffers.observations["a"], *buffers.observations["b"], buffers.actions]
+    arrays += [buffers.rewards, buffers.terminations, buffers.truncations, buffers.extras["x"]]
     for i, array in enumerate(arrays):
         assert array.ctypes.data % 8 == 0
         array[...] = i + 1
     for i, array in enumerate(arrays):
         assert (array == (i + 1 if array.dtype != bool else True)).all()
     assert size(plan) >= sum(a.nbytes for a in arrays)
-    part = block.part(1, 2, worker=1)
+    part = buffers.part(1, 2, worker=1)
     part.rewards[:] = -5
-    assert block.rewards.tolist() == [7, -5, -5]
+    assert buffers.rewards.tolist() == [6, -5, -5]
 
 
 def test_spaces_that_have_no_fixed_size_are_refused_with_advice() -> None:
     with pytest.raises(UserError, match=r"cannot batch the space Text.*Box, Discrete, MultiDiscrete"):
-        Block(Plan(2, spaces.Text(5), spaces.Discrete(2)))
+        Buffers(BufferPlan(2, spaces.Text(5), spaces.Discrete(2)))
 
 
 def test_what_does_not_fit_is_described() -> None:

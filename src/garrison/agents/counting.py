@@ -23,6 +23,11 @@ class CountingAgent:
         """The other agent's encoder."""
         return self._agent.encoder
 
+    @property
+    def rules(self) -> str | None:
+        """The rules that the other agent was trained under."""
+        return self._agent.rules
+
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Pass on; what was counted stays."""
         self._agent.begin(num_envs, seed)

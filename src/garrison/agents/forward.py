@@ -1,13 +1,17 @@
-"""From observations to logits: with NumPy alone where the network has no recurrence, with torch where it has."""
+"""From a network's inputs to its outputs, to play with: NumPy alone where that is enough, torch elsewhere."""
 
-from itertools import pairwise
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.agents.protocol import Bits, Flags
+from garrison.agents.protocol import Flags
 from garrison.errors import UserError
+from garrison.learn.nn.description import build_policy, build_space
+from garrison.learn.nn.layout import find_places, layer_name, mlp_shapes
+from garrison.learn.spaces.actions import Categorical
+from garrison.learn.spaces.registry import action_distribution, observation_form
 from garrison.system import require
 
 if TYPE_CHECKING:
@@ -15,10 +19,11 @@ if TYPE_CHECKING:
 
     from garrison.learn.nn.policy import Policy
 
+Rows = NDArray[Any]
 Logits = NDArray[np.float32]
 
 
-class Network(Protocol):
+class InferenceNetwork(Protocol):
     """What an agent needs of a network."""
 
     @property
@@ -28,59 +33,63 @@ class Network(Protocol):
     def begin(self, num_envs: int) -> None:
         """Get ready for this many environments."""
 
-    def logits(self, rows: Bits, starts: Flags) -> Logits:
-        """Return the logits of each row of bits; `starts` says where an episode begins."""
+    def logits(self, rows: Rows, starts: Flags) -> Logits:
+        """Return the logits of each row of inputs; `starts` says where an episode begins."""
 
 
-def network_of(description: dict[str, Any], weights: Any) -> Network:
+def network_of(description: dict[str, Any], weights: Any) -> InferenceNetwork:
     """Build the network that `garrison.learn.nn.description.describe_policy` described."""
-    if description["config"].get("recurrent_size"):
-        require("torch")
-        from garrison.learn.nn.description import build_policy
-
-        return TorchNetwork(build_policy(description, weights))
-    return PlainNetwork(description, np.asarray(weights, np.float32))
+    if PlainNetwork.covers(description):
+        return PlainNetwork(description, np.asarray(weights, np.float32))
+    require("torch")
+    return TorchNetwork(build_policy(description, weights))
 
 
 class PlainNetwork:
-    """The actor of a feed-forward policy, in NumPy: nothing else needs to be installed to play."""
+    """The actor of a feed-forward policy of dense layers, in NumPy: nothing else needs to be installed to play."""
 
     def __init__(self, description: dict[str, Any], weights: NDArray[np.float32]) -> None:
         config = description["config"]
-        self.size = int(np.prod(np.shape(description["observation_space"]["low"])))
-        widths = [self.size, *config["hidden"]]
-        shapes = list(pairwise(widths))
-        self._activate = np.tanh if config["activation"] == "tanh" else lambda x: np.maximum(x, 0)
-        at = 0
-        self._layers: list[tuple[Logits, Logits]] = []  # matrices and biases
-        for inputs, outputs in shapes:
-            at = self._take(weights, at, inputs, outputs)
-        if config["trunk"] == "separate":  # the critic's layers stand between the actor's and its head
-            at += sum((inputs + 1) * outputs for inputs, outputs in shapes)
-        at = self._take(weights, at, widths[-1], int(description["action_space"]["n"]))
-        if at + widths[-1] + 1 != len(weights):
-            raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {at + widths[-1] + 1}.")
+        hidden, shared = config["hidden"], config["trunk"] == "shared"
+        self.size = observation_form(build_space(description["observation_space"])).size
+        outputs = action_distribution(build_space(description["action_space"])).outputs
+        places = find_places(mlp_shapes(self.size, hidden, outputs, shared))
+        count = max(place.end for place in places.values())
+        if count != len(weights):
+            raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {count}.")
 
-    def _take(self, weights: NDArray[np.float32], at: int, inputs: int, outputs: int) -> int:
-        """Cut the next layer out of the flat weights and return where the one after it begins."""
-        end = at + inputs * outputs
-        matrix = np.ascontiguousarray(weights[at:end].reshape(outputs, -1).T) if end < len(weights) else None
-        if matrix is None or matrix.shape != (inputs, outputs):
-            raise UserError(f"the checkpoint holds {len(weights)} weights, too few for its network.")
-        self._layers.append((matrix, weights[end : end + outputs]))
-        return end + outputs
+        def parameter(name: str) -> Logits:
+            place = places[name]
+            return weights[place.begin : place.end].reshape(place.shape)
+
+        self._activate: Callable[[Logits], Logits] = np.tanh if config["activation"] == "tanh" else _relu
+        names = [*(layer_name("actor", number) for number in range(len(hidden))), "action_head"]
+        self._layers = [
+            (np.ascontiguousarray(parameter(f"{name}.weight").T), parameter(f"{name}.bias")) for name in names
+        ]
+
+    @staticmethod
+    def covers(description: dict[str, Any]) -> bool:
+        """Return whether such a policy can be computed so."""
+        is_dense = observation_form(build_space(description["observation_space"])).encoder == "mlp"
+        is_categorical = isinstance(action_distribution(build_space(description["action_space"])), Categorical)
+        return is_dense and is_categorical and not description["config"].get("recurrent_size")
 
     def begin(self, num_envs: int) -> None:
-        """Need nothing: there is no memory."""
+        """Nothing is kept between steps."""
 
-    def logits(self, rows: Bits, starts: Flags) -> Logits:
-        """Return the logits of each row of bits."""
-        x = rows.astype(np.float32)
+    def logits(self, rows: Rows, starts: Flags) -> Logits:
+        """Return the logits of each row of inputs."""
+        x: Logits = rows.astype(np.float32)
         for matrix, bias in self._layers[:-1]:
             x = self._activate(x @ matrix + bias)
         matrix, bias = self._layers[-1]
         result: Logits = x @ matrix + bias
         return result
+
+
+def _relu(x: Logits) -> Logits:
+    return np.maximum(x, 0)
 
 
 class TorchNetwork:
@@ -95,8 +104,8 @@ class TorchNetwork:
         """Start with an empty state for each environment."""
         self._state = self._policy.initial_state(num_envs) if self._policy.is_recurrent else None
 
-    def logits(self, rows: Bits, starts: Flags) -> Logits:
-        """Return the logits of each row of bits; the state is forgotten where an episode starts."""
+    def logits(self, rows: Rows, starts: Flags) -> Logits:
+        """Return the logits of each row of inputs; the state is forgotten where an episode starts."""
         import torch
 
         inputs = torch.from_numpy(rows.astype(np.float32))

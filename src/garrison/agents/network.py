@@ -1,4 +1,4 @@
-"""The defender in a checkpoint: a network, its memory for each environment, and the masks it was trained with."""
+"""The CAGE-2 defender in a checkpoint: a network, and its view of the game."""
 
 from pathlib import Path
 from typing import Any
@@ -6,16 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.agents.forward import Network, network_of
+from garrison.agents.cage2_view import Cage2View
+from garrison.agents.forward import InferenceNetwork, network_of
 from garrison.agents.protocol import Choices, Flags
-from garrison.cage2.action_sets import ACTION_IDS
-from garrison.cage2.agent_memory import allow_batch, remember_batch
-from garrison.cage2.layout import MEMORY
-from garrison.cage2.names import NUM_ACTIONS
-from garrison.cage2.observations import choose_observation
-from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
-from garrison.jit import records
 from garrison.storage import checkpoint
 
 CAGE2 = "garrison/CAGE2-v0"
@@ -24,8 +18,8 @@ CAGE2 = "garrison/CAGE2-v0"
 class NetworkAgent:
     """Takes the likeliest action of a network, or draws one.
 
-    It is given the challenge's 52 observations and returns the challenge's 145 actions; if the network was trained on a
-    memory, on fewer actions or with masks, the agent keeps the memory and translates.
+    It is given the challenge's 52 observations and returns the challenge's 145 actions; `Cage2View` translates for a
+    network that was trained on a memory, on fewer actions or with masks.
 
     Args:
         network: what computes the logits.
@@ -40,7 +34,7 @@ class NetworkAgent:
 
     def __init__(
         self,
-        network: Network,
+        network: InferenceNetwork,
         name: str = "network",
         rules: str | None = None,
         encoder: str = "challenge",
@@ -51,13 +45,7 @@ class NetworkAgent:
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network = network
-        self._action_ids = ACTION_IDS[actions]
-        self._masked = masked
-        scenario = load_scenario(None, rules or "head", encoder)
-        num_bits = choose_observation(scenario, observation)
-        if network.size != num_bits:
-            raise UserError(f"the network has {network.size} inputs, but observation {observation!r} has {num_bits}.")
-        self._scenario = records(scenario)
+        self._view = Cage2View(network.size, rules or "head", encoder, observation, actions, masked)
 
     @classmethod
     def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":
@@ -87,29 +75,21 @@ class NetworkAgent:
         )
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
-        """Start with an empty memory for each environment."""
+        """Start new episodes in this many environments."""
         self._random = np.random.default_rng(seed)
         self._network.begin(num_envs)
+        self._view.begin(num_envs)
         self._starts = np.ones(num_envs, np.bool_)
-        self._memories = np.zeros(num_envs, MEMORY)
-        self._last = np.zeros(num_envs, np.int64)
-        self._rows = np.zeros((num_envs, self._network.size), np.int8)
-        self._masks = np.ones((num_envs, NUM_ACTIONS), np.bool_)
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
         self._starts |= mask
 
     def act(self, observations: NDArray[Any]) -> Choices:
-        """Return one action a row."""
-        memories = records(self._memories)
-        remember_batch(memories, self._scenario, self._starts, self._last, observations, self._rows)
-        logits = self._network.logits(self._rows, self._starts)
+        """Return one action per row."""
+        logits = self._network.logits(self._view.inputs(observations, self._starts), self._starts)
         self._starts[:] = False
-        if self._masked:
-            allow_batch(memories, self._scenario, self._masks)
-            logits[~self._masks[:, self._action_ids]] = -np.inf
+        self._view.forbid(logits)
         if self.sample:  # the largest of logits with Gumbel noise has the probabilities of the softmax
             logits += self._random.gumbel(size=logits.shape).astype(np.float32)
-        self._last = self._action_ids[logits.argmax(axis=1)]
-        return self._last
+        return self._view.actions(logits.argmax(axis=1))

@@ -30,6 +30,7 @@ class SleepAgent:
 
     name = "sleep"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""
@@ -47,6 +48,7 @@ class RandomAgent:
 
     name = "random"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Seed the draws."""
@@ -64,6 +66,7 @@ class ReactAgent:
     """Monitors, then fixes every host but User0 in turn, and again: the challenge's react agents as published."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, fix: str) -> None:
         self.name = f"react-{fix}"
@@ -89,6 +92,7 @@ class AlertAgent:
     """Monitors; fixes a host when a Monitor shows an exploit there."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, fix: str) -> None:
         self.name = f"alert-{fix}"
@@ -116,6 +120,7 @@ class BeliefAgent:
 
     name = "belief-restore"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""
@@ -134,6 +139,7 @@ class ShieldAgent:
 
     name = "shield"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Every episode is at its first step."""

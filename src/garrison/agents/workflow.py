@@ -39,6 +39,7 @@ class GreedyByOrder:
     """
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, order: Any, fix: str = "restore", truth: Truth | None = None) -> None:
         self._first = FIRST_OF_BLOCK[choose("fix", fix, FIXES)]
@@ -69,6 +70,7 @@ class FixedOrder:
     """Fixes every host in turn, type by type in the order, and again, whatever happens."""
 
     encoder = "challenge"
+    rules = None
 
     def __init__(self, order: Any, fix: str = "restore") -> None:
         self._first = FIRST_OF_BLOCK[choose("fix", fix, FIXES)]
@@ -97,6 +99,7 @@ class RandomFix:
 
     name = "random-fix"
     encoder = "challenge"
+    rules = None
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Seed the draws."""

@@ -105,7 +105,7 @@ def impala(
     where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0, compute: str = "auto"
 ) -> Iterator[Work]:
     """IMPALA an update at a time; paced environments are collected from without learning."""
-    from garrison.learn.actors.actor import Plan, Recipe, policy_of
+    from garrison.learn.actors.actor import ActorPlan, ActorSpec, policy_of
     from garrison.learn.actors.local import Local
     from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
@@ -117,10 +117,12 @@ def impala(
     make_envs = partial(envs_of, pace=pace)
     policy = policy_of(make_envs(1), config.policy)
     layout = Layout(policy, rollout, envs, False)
-    plan = Plan(Recipe(make_envs, envs, config.policy, False, compute), layout, actors, config.buffers, 120.0, 0)
+    plan = ActorPlan(
+        ActorSpec(make_envs, envs, config.policy, False, compute), layout, actors, config.buffers, 120.0, 0
+    )
     with ExitStack() as stack:
         if where == "ray":
-            from garrison.cluster.transport import Remote
+            from garrison.cluster.ray_transport import Remote
 
             stack.enter_context(small_cluster(nodes, -(-actors // nodes)))
             transport: Any = Remote(plan)
@@ -181,7 +183,7 @@ def impala(
             }
             if where == "ray":
                 found["bytes_per_step"] = transport.traffic.received / (transport.traffic.trajectories * steps)
-                found["board_ms"] = 1e3 * transport.board_seconds()
+                found["board_ms"] = 1e3 * transport.directory_seconds()
             return found
 
         while transport.actors < actors or len(acting) < 2 * actors:  # until everybody has begun

@@ -117,11 +117,7 @@ def _ready_first(envs: Any, draws: list[Any]) -> Callable[[], int]:
 
 
 def _facts(envs: Any) -> dict[str, float]:
-    timings = getattr(envs, "timings", None)
-    facts = {"workers": float(envs.workers)}
-    if timings and timings["busy"]:
-        facts["barrier"] = timings["barrier"] / (timings["busy"] + timings["barrier"])
-    return facts
+    return {"workers": float(envs.workers)}
 
 
 @contextmanager

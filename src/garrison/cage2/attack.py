@@ -162,7 +162,7 @@ def has_decoy(env: Record, sc: Record, host: int, e: int) -> bool:
 
 @kernel
 def win_session(env: Record, sc: Record, tape: Record, host: int, level: int, reported: bool) -> None:
-    """Add a session, which Red now knows by name; its process id may be one that Blue was told of (quirk Q14)."""
+    """Add a session, which Red now knows by name; its process id may be one reported to Blue earlier (quirk Q14)."""
     if draw_reused(env, tape, int(env.stale[host]), int(sc.process_ids)):
         env.stale[host] -= 1
         reported = True

@@ -44,7 +44,7 @@ def parse_red(red: Any, num_envs: int) -> tuple[Any, NDArray[np.float64]]:
     raise UserError(f"red must be a name, a list of names or a mixture; got {red!r}.")
 
 
-def entropy(n: int) -> list[int]:
+def seeds_from_system(n: int) -> list[int]:
     """Return seeds from the operating system."""
     return np.random.SeedSequence().generate_state(n, np.uint64).tolist()  # type: ignore[no-any-return]
 

@@ -118,7 +118,7 @@ def draw_session(env: Record, tape: Record, n: int) -> int:
 
 @kernel
 def draw_reused(env: Record, tape: Record, stale: int, process_ids: int) -> bool:
-    """Draw whether a new process gets one of `stale` process ids that Blue was told of earlier (quirk Q14)."""
+    """Draw whether a new process gets one of `stale` process ids that were reported to Blue earlier (quirk Q14)."""
     if env.source == Source.TAPE:
         return bool(tape.process_id_reused == 1)
     return stale > 0 and pick(env, process_ids) < stale

@@ -8,7 +8,7 @@ from garrison.jit import kernel
 
 @kernel
 def add_session(env: Record, host: int, level: int, reported: bool) -> None:
-    """Red wins a session of `level`; `reported` says whether Blue was told of its process."""
+    """Red wins a session of `level`; `reported`: Blue was told its process id."""
     env.sessions[host] += 1
     if level == Access.USER and reported:
         env.removable[host] += 1
@@ -60,7 +60,7 @@ def remove_sessions(env: Record, host: int) -> None:
 
 @kernel
 def clear_sessions(env: Record, host: int, foothold: bool) -> None:
-    """Kill all sessions but Red's first; the process ids that Blue was told of become free."""
+    """Kill all sessions but Red's first; the process ids that were reported to Blue become free."""
     env.stale[host] += env.removable[host] + env.reported[host]
     env.sessions[host] = 1 if foothold else 0
     env.oldest_fixed[host] = Access.PRIVILEGED if foothold else Access.NONE

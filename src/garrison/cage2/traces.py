@@ -92,7 +92,7 @@ class Trace:
         return tapes
 
     def _reused_process_ids(self, episode: int) -> list[bool]:
-        """Return for each step whether the session that Red won got a process id that Blue was told of before (Q14)."""
+        """Return for each step whether the session that Red won got a process id that was reported before (Q14)."""
         a = self.arrays
         reported: list[set[int]] = [set() for _ in range(NUM_HOSTS)]
         reused = []

@@ -20,11 +20,11 @@ from garrison.cage2.inputs import (
     HIGHEST_SEED,
     RED_KINDS,
     blue_actions,
-    entropy,
     environment_ids,
     episode_lengths,
     parse_red,
     red_actions,
+    seeds_from_system,
     split_actions,
 )
 from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
@@ -81,7 +81,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     Args:
         num_envs: how many environments.
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
-            `{"bline": 0.5, "meander": 0.5}`, drawn anew at each reset; or `external`: then an action is
+            `{"bline": 0.5, "meander": 0.5}`, drawn at each reset; or `external`: then an action is
             `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
             subnets; naming what Red does not know is an `INVALID` action that fails.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
@@ -91,7 +91,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         autoreset_mode: one of Gymnasium's three modes.
         scenario: path of a changed copy of `scenario2.toml`.
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
-            observations and actions, see `garrison.cage2.defender_memory`.
+            observations and actions, see `garrison.cage2.observations`.
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
         workflow: in which order kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
             environment's plus the alignment's (`envs.workflow` has them apart), and observations end with the order.
@@ -143,7 +143,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._scenario["red_odds"] = odds
         self._mixed = isinstance(red, Mapping)
         self._external = bool(np.any(self._envs["red"] == Red.EXTERNAL))
-        self._envs["stream"] = seed_streams(entropy(num_envs))
+        self._envs["stream"] = seed_streams(seeds_from_system(num_envs))
         self._tapes = np.zeros((1, 1), TAPE)
 
         width = choose_observation(self._scenario, observation)

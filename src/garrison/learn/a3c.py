@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from garrison.learn import stages
-from garrison.learn.actors.actor import Actor, Recipe, actor_seed, policy_of
-from garrison.learn.actors.supervisor import Supervisor
+from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed, policy_of
+from garrison.learn.actors.processes import start_actors
 from garrison.learn.actors.transport import Layout
 from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import A3CConfig
@@ -30,9 +30,10 @@ from garrison.learn.returns import explained_variance, gae
 from garrison.learn.rollout import Take, TrainingBatch
 from garrison.learn.run import RunLog, progress
 from garrison.system import cores
-from garrison.vector.buffers import Carver, Memory
-from garrison.vector.worker import Lines
 from garrison.workers import channel
+from garrison.workers.launch import WorkerPipes
+from garrison.workers.memory import Allocator, SharedMemory
+from garrison.workers.supervisor import Supervisor
 
 NEWS = b"N"  # from an actor: a pickled News
 NEWS_SECONDS = 0.05
@@ -69,7 +70,7 @@ class Shared:
 @dataclass(frozen=True)
 class _Task:
     config: A3CConfig
-    recipe: Recipe
+    spec: ActorSpec
     actors: int
     seed: int
     length: int
@@ -99,23 +100,23 @@ def train(
     policy = policy_of(one, config.policy, config.seed)
     one.close()
     start_from(weights, policy)
-    length = Carver(None)
+    length = Allocator(None)
     Shared(length.take, len(policy.flat), actors)
-    memory = Memory()
-    shared = Shared(Carver(memory.map(length.offset)).take, len(policy.flat), actors)
+    memory = SharedMemory()
+    shared = Shared(Allocator(memory.map(length.offset)).take, len(policy.flat), actors)
     parent = _Parent(config, policy, shared, actors, resume)
-    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute)
-    task = _Task(config, recipe, actors, (config.seed + parent.steps) % 2**63, length.offset)
+    spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute)
+    task = _Task(config, spec, actors, (config.seed + parent.steps) % 2**63, length.offset)
     parent.set_rates(progress(parent.steps, config.steps, run))
-    supervisor = Supervisor(_work, task, actors, memory, config.actor_timeout, lambda place: None, "actor")
+    pool = start_actors(_work, task, actors, memory, config.actor_timeout)
     try:
-        parent.follow(supervisor, run)
+        parent.follow(Supervisor(pool, "actor", lambda place: None), run)
     except Diverged as diverged:
         run.checkpoint(diverged.state)
         raise
     finally:
         shared.is_over[0] = True
-        supervisor.close()
+        pool.close()
     final = parent.state()
     policy.flat.copy_(final["weights"])
     run.checkpoint(final)
@@ -237,18 +238,18 @@ class _Parent:
 LOSSES = (*Means._fields, "grad_norm", "explained_variance")
 
 
-def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
-    """Be an actor process: read the weights, collect, change the weights; again and again."""
-    config, recipe = task.config, task.recipe
-    actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs), stages.SYNCHRONOUS)
+def _work(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
+    """Read the weights, collect, change the weights, again and again; the target of an actor process."""
+    config, spec = task.config, task.spec
+    actor = Actor(spec, actor_seed(task.seed, start, spec.num_envs), stages.SYNCHRONOUS)
     try:
         policy, watch = actor.policy, actor.watch
-        shared = Shared(Carver(lines.memory.map(task.length)).take, len(policy.flat), task.actors)
+        shared = Shared(Allocator(pipes.memory.map(task.length)).take, len(policy.flat), task.actors)
         adam = Adam(torch.from_numpy(shared.weights), config.adam_beta1, config.adam_beta2, config.adam_epsilon)
         adam.first, adam.second = torch.from_numpy(shared.first), torch.from_numpy(shared.second)
-        buffer = Layout(policy, config.rollout, recipe.num_envs, recipe.action_masks).carve()
+        buffer = Layout(policy, config.rollout, spec.num_envs, spec.action_masks).carve()
         rollout, recurrent_state = buffer.rollout, torch.from_numpy(buffer.memory)
-        actor.collector.reset(actor_seed(task.seed, start, recipe.num_envs))
+        actor.collector.reset(actor_seed(task.seed, start, spec.num_envs))
         news: list[News] = []
         told = -NEWS_SECONDS  # the first update is told at once: from then on silence means that it is stuck
         random = np.random.default_rng(0)  # one minibatch: its order does not matter
@@ -283,11 +284,11 @@ def _work(task: _Task, place: int, start: int, lines: Lines) -> None:
             steps = int(rollout.counted.sum())
             news.append(News(steps, list(report.returns), list(report.lengths), losses, lag, report.times))
             if perf_counter() - told > NEWS_SECONDS:
-                channel.send(lines.replies, NEWS, pickle.dumps(news))
+                channel.send(pipes.replies, NEWS, pickle.dumps(news))
                 news, told = [], perf_counter()
             watch.mark("log")
     except Diverged as diverged:
-        channel.send(lines.replies, NEWS, pickle.dumps(str(diverged)))
-        channel.receive(lines.commands)  # nothing to do but to wait for the end
+        channel.send(pipes.replies, NEWS, pickle.dumps(str(diverged)))
+        channel.receive(pipes.commands)  # nothing to do but to wait for the end
     finally:
         actor.close()

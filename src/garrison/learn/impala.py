@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from garrison.learn import stages
-from garrison.learn.actors.actor import Actor, Plan, Recipe, policy_of
+from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, policy_of
 from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
 from garrison.learn.actors.local import Local
@@ -38,7 +38,7 @@ LOOK_SECONDS = 0.5
 """How often a learner that waits for data looks whether it should stop and whether its actors live."""
 UNCLIPPED = 1e9
 
-Connect = Callable[[Plan], Transport]
+Connect = Callable[[ActorPlan], Transport]
 
 
 def train(
@@ -73,8 +73,7 @@ def train(
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
         start_from(weights, policy)
-        here = actor_count(config) if connect is Local else 0  # elsewhere they take none of this machine's cores
-        threads = config.threads or max(1, cores() - here)
+        threads = config.threads or max(1, cores() - transport.processes)
         learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
             result = _loop(learner, transport, watch, run, began)
@@ -100,9 +99,9 @@ def _start(
     # New episodes of a resumed run should not be those that it began with.
     seed = (config.seed + (resume["steps"] if resume is not None else 0)) % 2**63
     threads = 1 if actors else config.threads or cores()
-    recipe = Recipe(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
+    spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute, threads)
     if not actors:
-        actor = Actor(recipe, config.seed)
+        actor = Actor(spec, config.seed)
         policy = policy_of(actor.envs, config.policy, config.seed)
         layout = Layout(policy, config.rollout, num_envs, config.action_masks)
         try:
@@ -118,7 +117,7 @@ def _start(
     if resume is not None:
         check_resumable(resume, "impala", policy)
     layout = Layout(policy, config.rollout, num_envs, config.action_masks)
-    return policy, layout, connect(Plan(recipe, layout, actors, config.buffers, config.actor_timeout, seed))
+    return policy, layout, connect(ActorPlan(spec, layout, actors, config.buffers, config.actor_timeout, seed))
 
 
 def actor_count(config: ImpalaConfig) -> int:

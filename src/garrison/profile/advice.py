@@ -7,12 +7,13 @@ import numpy as np
 
 from garrison.profile.findings import cpu_share
 from garrison.text import plural
+from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.cost_model import Load, Overheads, predict
 from garrison.vector.timing.parts import BINS, Distribution
 
 SIMPLER = 1.10
 """How much more the model's word must promise than a measurement, and a backend than one two places simpler."""
-ORDER = ("native", "serial", "threads", "shared", "async", "pipes")
+ORDER = ("native", *sorted(BACKENDS, key=lambda name: BACKENDS[name].rank))
 """From simple to less so."""
 MOST_WORKERS = 64
 

@@ -19,6 +19,7 @@ from garrison.profile.advice import Advice, advise
 from garrison.profile.findings import crowded, findings
 from garrison.system import cores
 from garrison.vector.naming import parse_env_args
+from garrison.vector.registry import BACKENDS
 
 PATIENCE = 60.0
 """Seconds that a process may take beside measuring: importing, compiling, making the environments."""
@@ -26,7 +27,7 @@ PATIENCE = 60.0
 DISAPPOINTING = 0.8
 """The share of the expected gain below which the next best is tried as well."""
 MOST_CHECKS = 2
-TIMED = ("serial", "threads", "pipes", "shared", "async")
+TIMED = tuple(name for name, backend in BACKENDS.items() if backend.timed)
 """The backends that account for their time, simplest first; Ray's workers have clocks of their own."""
 
 
@@ -161,7 +162,7 @@ def verified(advice: Advice, request: dict[str, Any], rows: dict[str, Any], base
 
 def fitting(has_batch: bool) -> list[str]:
     """Return the backends that can run an environment here."""
-    ours = [name for name in TIMED if sys.platform != "win32" or name in ("serial", "threads")]
+    ours = [name for name in TIMED if sys.platform != "win32" or not BACKENDS[name].has_processes]
     return [*(["native"] if has_batch else []), *ours]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from garrison.profile.advice import distribution, load_of
 from garrison.text import duration, microseconds, plural
-from garrison.vector.timing.cost_model import slowest_section
+from garrison.vector.timing.cost_model import slowest_group
 from garrison.vector.timing.parts import PARTS, edges
 
 LABELS = {
@@ -153,7 +153,7 @@ def _barrier(rows: dict[str, Row]) -> list[str]:
     row = rows[name]
     load, count, workers = load_of(row), row["envs"], row["workers"]
     mean = load.step * count / workers
-    expected = slowest_section(load, count, workers)
+    expected = slowest_group(load, count, workers)
     working = sum(row["parts"][part] for part in ("compute", "reset", "extras", "copy"))
     text = (
         f"The barrier: {count} environments on {workers} workers are {duration(mean)} of steps each; the slowest of "
@@ -161,7 +161,7 @@ def _barrier(rows: dict[str, Row]) -> list[str]:
         f"({name} measured {row['parts']['wait'] / working:+.0%})."
     )
     if count > workers:
-        alone = slowest_section(load, count, count)
+        alone = slowest_group(load, count, count)
         text += f" With a worker for each it would be {alone / load.step - 1.0:+.0%} over the mean step."
     return _wrapped(text)
 

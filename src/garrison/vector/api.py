@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal
 
 import gymnasium
@@ -15,22 +14,13 @@ from garrison.contract import checks
 from garrison.errors import UserError, choose
 from garrison.system import cores
 from garrison.vector import extras as extras_
-from garrison.vector.base import Batch, EnvMaker, Setup
+from garrison.vector.base import BatchedEnvs, EnvMaker, Setup
+from garrison.vector.registry import BACKENDS
 from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
 
 __all__ = ["AutoresetMode", "EnvFailed", "EnvTimeout", "WorkerDied", "make"]
 
 Env = str | Callable[..., gymnasium.Env[Any, Any]] | Sequence[Callable[..., gymnasium.Env[Any, Any]]]
-
-BACKENDS: dict[str, tuple[str, str]] = {
-    "serial": ("garrison.vector.backends.serial", "Serial"),
-    "pipes": ("garrison.vector.backends.pipes", "Pipes"),
-    "shared": ("garrison.vector.backends.shared", "Shared"),
-    "async": ("garrison.vector.backends.async_", "Async"),
-    "threads": ("garrison.vector.backends.threads", "Threads"),
-    "ray": ("garrison.cluster.vector", "Ray"),
-}
-"""The backends that take any environment: name -> module and class, called with a `Setup`."""
 
 
 def make(
@@ -107,20 +97,15 @@ def make(
     return build(backend, setup, timing is True)
 
 
-def build(backend: str, setup: Setup, time_callers: bool) -> Batch:
+def build(name: str, setup: Setup, time_callers: bool) -> BatchedEnvs:
     """Make the vector environment of a backend; `time_callers`: also where no worker processes are."""
-    has_processes = backend in ("pipes", "shared", "async")
-    if backend == "ray" and time_callers:
-        raise UserError("backend 'ray' does not account for its time; envs.traffic has its calls and bytes")
-    if sys.platform == "win32" and (has_processes or backend == "ray"):
-        raise UserError(f"backend {backend!r} needs Linux or macOS; use 'serial' or 'threads' here")
-    module, name = BACKENDS[backend]
-    kind: type[Batch] = getattr(import_module(module), name)
-    if setup.timing and (has_processes or time_callers):
-        from garrison.vector.timing.backends import timed
-
-        return timed(kind)(setup)
-    return kind(replace(setup, timing=False))
+    backend = BACKENDS[name]
+    if time_callers and not backend.timed:
+        raise UserError(f"backend {name!r} does not account for its time; {backend.untimed_hint}")
+    if sys.platform == "win32" and backend.has_processes:
+        raise UserError(f"backend {name!r} needs Linux or macOS; use 'serial' or 'threads' here")
+    timing = setup.timing and bool(backend.timed) and (backend.has_processes or time_callers)
+    return backend.load(timing)(replace(setup, timing=timing))
 
 
 def _native(
@@ -149,7 +134,10 @@ def _native(
         )
     if ours and workers is not None:
         env_kwargs = {"threads": workers, **env_kwargs}
-    envs = native.make(env, _count(num_envs), mode, copy=copy, extras=wanted, timing=timing, **env_kwargs)
+    kind = native.NativeEnvs
+    if timing:
+        from garrison.vector.timing.timed_envs import TimedNativeEnvs as kind
+    envs = native.make(env, _count(num_envs), mode, kind, copy=copy, extras=wanted, **env_kwargs)
     envs.workers = env_kwargs.get("threads", 1)
     if backend == "auto":
         auto.announce(envs, auto.Choice("native", 1, f"{env} has a compiled batch"))
@@ -188,8 +176,9 @@ def _workers(workers: int | None, num_envs: int) -> int:
 def _batch_size(batch_size: int | None, num_envs: int, backend: str) -> int:
     if batch_size is None:
         return max(1, num_envs // 2)
-    if backend not in ("async", "ray"):
-        raise UserError(f"batch_size is for backend='async' or 'ray', whose recv() returns that many; got {backend!r}")
+    if backend not in BACKENDS or not BACKENDS[backend].is_ready_first:
+        ready_first = " or ".join(repr(name) for name, each in BACKENDS.items() if each.is_ready_first)
+        raise UserError(f"batch_size is for backend={ready_first}, whose recv() returns that many; got {backend!r}")
     if not 1 <= batch_size <= num_envs:
         raise UserError(f"batch_size must be between 1 and num_envs={num_envs}; got {batch_size}")
     return batch_size

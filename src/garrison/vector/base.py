@@ -1,4 +1,4 @@
-"""What all backends share: the options, the checks at the border, and the Gymnasium interface over a block."""
+"""What all backends share: the options, the checks at the border, and the Gymnasium interface over the buffers."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from garrison.contract.checks import reset_mask, spread_seed
 from garrison.errors import UserError
 from garrison.vector import rows
-from garrison.vector.buffers import Block, Plan
+from garrison.vector.buffers import BufferPlan, Buffers
 from garrison.vector.extras import Cadences, Shapes, shapes
 from garrison.vector.group import Entries
 
@@ -45,14 +45,14 @@ class Setup:
         """How many environments there are."""
         return len(self.makers)
 
-    def sections(self) -> list[range]:
+    def groups(self) -> list[range]:
         """Return the environments of each worker: consecutive runs, as equal as can be."""
         bounds = [w * self.num_envs // self.workers for w in range(self.workers + 1)]
         return [range(a, b) for a, b in pairwise(bounds)]
 
 
 @dataclass(frozen=True)
-class Card:
+class EnvInfo:
     """What an environment says about itself when it is made."""
 
     observation_space: gymnasium.Space[Any]
@@ -63,13 +63,13 @@ class Card:
     spec: Any = None
 
     @classmethod
-    def of(cls, env: gymnasium.Env[Any, Any], names: Sequence[str]) -> "Card":
+    def of(cls, env: gymnasium.Env[Any, Any], names: Sequence[str]) -> "EnvInfo":
         """Ask `env`, including the shapes of the extras in `names`."""
         published = shapes(env, names)
         return cls(env.observation_space, env.action_space, env.metadata, env.render_mode, published, env.spec)
 
-    def check(self, other: "Card", index: int) -> None:
-        """Raise unless `other`, the card of environment `index`, has the same spaces and extras."""
+    def check(self, other: "EnvInfo", index: int) -> None:
+        """Raise unless `other`, that of environment `index`, has the same spaces and extras."""
         for what in ("observation_space", "action_space", "extras"):
             mine, its = getattr(self, what), getattr(other, what)
             if mine != its:
@@ -77,8 +77,8 @@ class Card:
                 raise UserError(f"all environments must be alike, but {claim}")
 
 
-class Batch(VectorEnv[Any, Any, Any]):
-    """A vector environment over a block; the base of every backend but `native`.
+class BatchedEnvs(VectorEnv[Any, Any, Any]):
+    """A vector environment over the buffers; the base of every backend but `native`.
 
     **The arrays that `reset`, `step` and `recv` return belong to the vector environment and are overwritten by the next
     call.** Copy what you keep, or say `copy=True` and get fresh arrays each time.
@@ -100,30 +100,30 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._reset_done = False
         self._why_closed = ""
 
-    def _describe(self, card: Card, block: Block) -> None:
+    def _describe(self, info: EnvInfo, buffers: Buffers) -> None:
         """Take over spaces and arrays, once the first environment is known."""
-        self.single_observation_space = card.observation_space
-        self.single_action_space = card.action_space
-        self.observation_space = batch_space(card.observation_space, self.num_envs)
-        self.action_space = batch_space(card.action_space, self.num_envs)
-        self.metadata = {**card.metadata, "autoreset_mode": self._mode}
-        self.render_mode = card.render_mode
-        self.spec = card.spec
-        self._block = block
-        self.extras = block.extras
+        self.single_observation_space = info.observation_space
+        self.single_action_space = info.action_space
+        self.observation_space = batch_space(info.observation_space, self.num_envs)
+        self.action_space = batch_space(info.action_space, self.num_envs)
+        self.metadata = {**info.metadata, "autoreset_mode": self._mode}
+        self.render_mode = info.render_mode
+        self.spec = info.spec
+        self._buffers = buffers
+        self.extras = buffers.extras
         self._ended = np.zeros(self.num_envs, np.bool_)
 
-    def _plan(self, card: Card) -> Plan:
-        spaces = card.observation_space, card.action_space
-        return Plan(self.num_envs, *spaces, card.extras, self.workers, self._setup.timing)
+    def _plan(self, info: EnvInfo) -> BufferPlan:
+        spaces = info.observation_space, info.action_space
+        return BufferPlan(self.num_envs, *spaces, info.extras, self.workers, self._setup.timing)
 
     @abstractmethod
     def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
-        """Reset the chosen environments into the block."""
+        """Reset the chosen environments into the buffers."""
 
     @abstractmethod
     def _step(self) -> Entries:
-        """Step all environments with the block's actions into the block."""
+        """Step all environments with the actions in the buffers into the buffers."""
 
     @abstractmethod
     def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -146,19 +146,19 @@ class Batch(VectorEnv[Any, Any, Any]):
         entries = self._reset(chosen, [seeds[i] for i in chosen], options)
         self._ended[chosen] = False
         self._reset_done = True
-        return self._own(self._block.observations), merge(entries, self.num_envs)
+        return self._own(self._buffers.observations), merge(entries, self.num_envs)
 
     def step(self, actions: Any) -> Step:
         """Step every environment: observations, rewards, terminations, truncations, infos."""
         self._must_be_ready()
-        block = self._block
+        buffers = self._buffers
         if self._mode is AutoresetMode.DISABLED:
             self._must_not_have_ended(np.arange(self.num_envs))
-        rows.assign(block.actions, self._everyone, actions)
+        rows.assign(buffers.actions, self._everyone, actions)
         entries = self._step()
         if self._mode is AutoresetMode.DISABLED:
-            np.logical_or(block.terminations, block.truncations, out=self._ended)
-        results = (block.observations, block.rewards, block.terminations, block.truncations)
+            np.logical_or(buffers.terminations, buffers.truncations, out=self._ended)
+        results = (buffers.observations, buffers.rewards, buffers.terminations, buffers.truncations)
         if self._setup.copy:
             results = rows.duplicate(results)
         return *results, merge(entries, self.num_envs) if entries else {}
@@ -201,7 +201,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         """The seed of each environment's generator."""
         return self.get_attr("np_random_seed")
 
-    def _own(self, batch: rows.Batch) -> rows.Batch:
+    def _own(self, batch: rows.Arrays) -> rows.Arrays:
         return rows.duplicate(batch) if self._setup.copy else batch
 
     def _chosen(self, options: dict[str, Any] | None) -> tuple[NDArray[np.intp], dict[str, Any] | None]:

@@ -1,7 +1,7 @@
-"""A section: consecutive environments that one process (or thread) steps, one after the other.
+"""A group: consecutive environments that one process (or thread) steps, one after the other.
 
 Every backend steps its environments through this class, so autoreset, infos, extras and the checks exist once. Results
-go straight into the rows of a block. Infos come back as (environment, info) pairs, only those that are not empty.
+go straight into the rows of a buffers. Infos come back as (environment, info) pairs, only those that are not empty.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from garrison.vector import rows
-from garrison.vector.buffers import Block
+from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences, Publisher
-from garrison.workers.faults import EnvFailed, env_failed
+from garrison.workers.faults import EnvFailed
 
 POSITION_BITS = 32
 """A worker's position cell holds the environment's number below these bits and a count of commands above them."""
@@ -34,32 +34,32 @@ def _ended(terminations: NDArray[np.bool_], truncations: NDArray[np.bool_]) -> l
     return ended
 
 
-class Section:
-    """Environments `first`, `first + 1`, ... with their rows of the block; inside, they count from 0."""
+class EnvGroup:
+    """Environments `first`, `first + 1`, ... with their rows of the buffers; inside, they count from 0."""
 
     def __init__(
         self,
         envs: Sequence[gymnasium.Env[Any, Any]],
         first: int,
-        block: Block,
+        buffers: Buffers,
         mode: AutoresetMode,
         extras: Cadences,
     ) -> None:
         self.envs = list(envs)
         self._first = first
-        self._block = block
+        self._buffers = buffers
         self._mode = mode
         self._observation_space = envs[0].observation_space
         self._action_space = envs[0].action_space
-        self._write = rows.writer(self._observation_space, block.observations).write
-        self._publisher = Publisher(self.envs, block.extras, extras) if extras else None
+        self._write = rows.writer(self._observation_space, buffers.observations).write
+        self._publisher = Publisher(self.envs, buffers.extras, extras) if extras else None
         self._steps: list[Callable[[Any], Any]] = [env.step for env in self.envs]
         self._resets: list[Callable[..., Any]] = [env.reset for env in self.envs]
         # What the next step of each environment calls: its step(), or after an end under NEXT_STEP, its reset.
         self._calls = list(self._steps)
         self._all = slice(0, len(self.envs))
         # A memoryview: the store costs 25 ns, a tenth of NumPy's.
-        self._position: Any = block.positions.data
+        self._position: Any = buffers.positions.data
         self._commands = 0
         self._restarted: set[int] = set()  # reset in this step instead of stepped; kept only for extras
 
@@ -74,8 +74,8 @@ class Section:
             except Exception as error:
                 raise env_failed(self._first + i, "reset()", error) from error
             self._write_one(i, observation)
-            self._block.rewards[i] = 0.0
-            self._block.terminations[i] = self._block.truncations[i] = False
+            self._buffers.rewards[i] = 0.0
+            self._buffers.terminations[i] = self._buffers.truncations[i] = False
             self._calls[i] = self._steps[i]
             if self._publisher:
                 self._publish_first(i)
@@ -84,18 +84,18 @@ class Section:
         return entries
 
     def step(self) -> Entries:
-        """Step all environments with the block's actions."""
+        """Step all environments with the actions in the buffers."""
         return self._advance(range(len(self.envs)), self._all, self._calls)
 
     def step_some(self, chosen: list[int]) -> Entries:
-        """Step the chosen environments with the block's actions, in the order given."""
+        """Step the chosen environments with the actions in the buffers, in the order given."""
         first, last = chosen[0], chosen[-1]
         consecutive = last - first == len(chosen) - 1 and chosen == list(range(first, last + 1))
         where = slice(first, last + 1) if consecutive else chosen
         return self._advance(chosen, where, [self._calls[i] for i in chosen])
 
     def _advance(self, chosen: Sequence[int], where: rows.Where, calls: Sequence[Callable[[Any], Any]]) -> Entries:
-        actions = rows.split(self._action_space, self._block.actions, where)
+        actions = rows.split(self._action_space, self._buffers.actions, where)
         results: list[Any] = []
         append = results.append
         position = self._position
@@ -115,11 +115,11 @@ class Section:
 
     def _store(self, chosen: Sequence[int], where: rows.Where, results: list[Result]) -> Entries:
         observations, rewards, terminations, truncations, infos = zip(*results, strict=True)
-        block = self._block
-        block.rewards[where] = rewards
-        block.terminations[where] = terminations
-        block.truncations[where] = truncations
-        ended = _ended(block.terminations[where], block.truncations[where])
+        buffers = self._buffers
+        buffers.rewards[where] = rewards
+        buffers.terminations[where] = terminations
+        buffers.truncations[where] = truncations
+        ended = _ended(buffers.terminations[where], buffers.truncations[where])
         if self._publisher:
             self._publish(chosen, ended)
         if ended:
@@ -175,9 +175,9 @@ class Section:
 
     def truncate(self) -> None:
         """Mark every environment as truncated: what a restarted worker does, for the episodes that it lost."""
-        self._block.rewards[:] = 0.0
-        self._block.terminations[:] = False
-        self._block.truncations[:] = True
+        self._buffers.rewards[:] = 0.0
+        self._buffers.terminations[:] = False
+        self._buffers.truncations[:] = True
         if self._mode is AutoresetMode.NEXT_STEP:
             for i in range(len(self.envs)):
                 self._end(i)
@@ -213,7 +213,7 @@ class Section:
 
     def _write_one(self, i: int, observation: Any) -> None:
         if problem := rows.mismatch(self._observation_space, observation):
-            raise EnvFailed(self._first + i, f"environment {self._first + i} in reset(): {problem}")
+            raise EnvFailed(f"environment {self._first + i} in reset(): {problem}", index=self._first + i)
         self._write([i], [observation])
 
     def _diagnose(self, chosen: Sequence[int], results: list[Any], error: Exception) -> EnvFailed:
@@ -223,14 +223,19 @@ class Section:
             if not isinstance(result, tuple) or len(result) != 5:
                 what = f"a tuple of {len(result)}" if isinstance(result, tuple) else type(result).__name__
                 wanted = "(observation, reward, terminated, truncated, info)"
-                return EnvFailed(number, f"environment {number} returned {what} from step(); expected {wanted}")
+                return EnvFailed(f"environment {number} returned {what} from step(); expected {wanted}", index=number)
             if problem := rows.mismatch(self._observation_space, result[0]):
-                return EnvFailed(number, f"environment {number} in step(): {problem}")
+                return EnvFailed(f"environment {number} in step(): {problem}", index=number)
             if np.ndim(result[1]) != 0:
                 shape = np.shape(result[1])
-                return EnvFailed(
-                    number, f"environment {number} in step(): the reward has shape {shape}; expected a number"
-                )
+                problem = f"the reward has shape {shape}; expected a number"
+                return EnvFailed(f"environment {number} in step(): {problem}", index=number)
             if not isinstance(result[4], dict):
-                return EnvFailed(number, f"environment {number} in step(): info must be a dict; got {result[4]!r}")
-        return EnvFailed(None, f"the results of a step could not be stored: {error}")
+                problem = f"info must be a dict; got {result[4]!r}"
+                return EnvFailed(f"environment {number} in step(): {problem}", index=number)
+        return EnvFailed(f"the results of a step could not be stored: {error}")
+
+
+def env_failed(index: int, doing: str, error: BaseException) -> EnvFailed:
+    """Return the fault that environment `index` raised `error` while `doing`, for use with `raise ... from error`."""
+    return EnvFailed(f"environment {index} raised {type(error).__name__} in {doing}: {error}", index=index)

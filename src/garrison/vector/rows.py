@@ -16,13 +16,13 @@ from garrison.errors import UserError
 
 Where = slice | list[int]
 """Rows of a batch: consecutive ones as a slice, any others as a list."""
-Batch = Any
+Arrays = Any
 """An array, or a dict or tuple of batches."""
 
 LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
-def build(space: Space[Any], num_envs: int, take: Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]) -> Batch:
+def build(space: Space[Any], num_envs: int, take: Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]) -> Arrays:
     """Build a batch for `space` out of arrays that `take(shape, dtype)` hands out."""
     if isinstance(space, spaces.Dict):
         return {key: build(part, num_envs, take) for key, part in space.spaces.items()}
@@ -36,7 +36,7 @@ def build(space: Space[Any], num_envs: int, take: Callable[[tuple[int, ...], np.
     return take((num_envs, *space.shape), np.dtype(space.dtype))
 
 
-def part_of(batch: Batch, where: slice | list[int] | NDArray[Any]) -> Batch:
+def part_of(batch: Arrays, where: slice | list[int] | NDArray[Any]) -> Arrays:
     """Return some rows of a batch: views for a slice, copies for a list."""
     if isinstance(batch, dict):
         return {key: part_of(part, where) for key, part in batch.items()}
@@ -45,7 +45,7 @@ def part_of(batch: Batch, where: slice | list[int] | NDArray[Any]) -> Batch:
     return batch[where]
 
 
-def duplicate(batch: Batch) -> Batch:
+def duplicate(batch: Arrays) -> Arrays:
     """Copy a batch, or one observation."""
     if isinstance(batch, dict):
         return {key: duplicate(part) for key, part in batch.items()}
@@ -54,7 +54,7 @@ def duplicate(batch: Batch) -> Batch:
     return np.copy(batch) if isinstance(batch, np.ndarray) else batch
 
 
-def assign(target: Batch, where: slice | NDArray[Any], source: Batch, path: str = "actions") -> None:
+def assign(target: Arrays, where: slice | NDArray[Any], source: Arrays, path: str = "actions") -> None:
     """Copy `source` into rows of `target`: the shape must fit exactly, the type may differ within its kind."""
     if isinstance(target, dict):
         if not isinstance(source, dict) or source.keys() != target.keys():
@@ -79,7 +79,7 @@ def assign(target: Batch, where: slice | NDArray[Any], source: Batch, path: str 
             target[where] = values
 
 
-def split(space: Space[Any], batch: Batch, where: Where) -> list[Any]:
+def split(space: Space[Any], batch: Arrays, where: Where) -> list[Any]:
     """Return one action per chosen environment, as its action space would sample it; nothing shares the batch's memory.
 
     An environment may keep its action; the batch is overwritten by the next step.
@@ -134,7 +134,7 @@ class Branch:
             part.write(where, [value[key] for value in values])
 
 
-def writer(space: Space[Any], batch: Batch) -> Leaf | Branch:
+def writer(space: Space[Any], batch: Arrays) -> Leaf | Branch:
     """Return what writes observations of `space` into `batch`."""
     if isinstance(space, spaces.Dict):
         return Branch(tuple((key, writer(part, batch[key])) for key, part in space.spaces.items()))

@@ -1,4 +1,4 @@
-"""Messages between a caller and its workers: a byte over an operating system pipe, with a payload only when needed.
+"""Messages between a caller and its workers: one byte over a pipe, with a payload only when needed.
 
 A lower-case opcode is a message by itself: one write, one read, no pickling. An upper-case one is followed by its
 payload's length and the payload, in one write. Readers block in the kernel; nobody spins.
@@ -7,35 +7,45 @@ payload's length and the payload, in one write. Readers block in the kernel; nob
 import os
 import struct
 from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
 
-# To a worker.
-STEP = b"s"  # step your whole section with the actions in the block
-SOME = b"S"  # step these environments (int32 numbers within the section)
+# To a worker. The users of a pool add opcodes of their own.
 COMMAND = b"C"  # a pickled (name, arguments) of one of the worker's methods
 EXIT = b"x"
 
 # From a worker.
-DONE = b"d"  # finished, nothing to say
+DONE = b"d"  # finished, without a result
 RESULT = b"R"  # finished, with a pickled result
-READY = b"I"  # these environments are ready (int32 numbers within the section)
-READY_WITH = b"J"  # a pickled (numbers, infos)
 FAILED = b"E"  # a pickled Failure
+DIED = b"died"  # never sent: a pool says so of a worker that has ended
+
+FINAL = frozenset((DONE, RESULT, FAILED))
+"""After one of these a worker has nothing more to do."""
 
 _LENGTH = struct.Struct("!I")
 
 
-def send(line: Connection, opcode: bytes, payload: bytes = b"") -> None:
+class Message(NamedTuple):
+    """What came from a worker."""
+
+    worker: int
+    opcode: bytes
+    payload: Any
+    """Bytes from a process; what the method returned from a Ray actor."""
+
+
+def send(pipe: Connection, opcode: bytes, payload: bytes = b"") -> None:
     """Send one message; raises BrokenPipeError if nobody can read it any more."""
     message = opcode + _LENGTH.pack(len(payload)) + payload if opcode.isupper() else opcode
-    descriptor = line.fileno()
+    descriptor = pipe.fileno()
     sent = os.write(descriptor, message)
     while sent < len(message):  # a pipe takes 64 KiB at a time
         sent += os.write(descriptor, memoryview(message)[sent:])
 
 
-def receive(line: Connection) -> tuple[bytes, bytes]:
+def receive(pipe: Connection) -> tuple[bytes, bytes]:
     """Wait for one message and return its opcode and payload; raises EOFError if nobody can send one any more."""
-    descriptor = line.fileno()
+    descriptor = pipe.fileno()
     opcode = os.read(descriptor, 1)
     if not opcode:
         raise EOFError

@@ -1,8 +1,7 @@
-"""What can go wrong in a vector environment, as errors that name the environment and say what to do."""
+"""What can go wrong with workers and what they run, as errors whose parts are fields until somebody prints them."""
 
 import signal
 import traceback
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from garrison.errors import GarrisonError, UserError
@@ -14,30 +13,50 @@ class EnvFailed(GarrisonError, RuntimeError):
     The vector environment stays usable: call `reset()` before the next `step()`.
     """
 
-    def __init__(self, index: int | None, summary: str, details: str = "") -> None:
-        super().__init__(summary, details=details)
+    def __init__(self, summary: str, *, index: int | None = None, hint: str = "", details: str = "") -> None:
+        super().__init__(summary, hint=hint, details=details)
         self.index = index
         """The environment's number, or None if the fault belongs to no single one."""
 
     def __str__(self) -> str:
-        return f"{self.summary}\n\n{self.details}" if self.details else self.summary
+        # In a Python traceback the worker's own traceback is what explains it.
+        text = super().__str__()
+        return f"{text}\n\n{self.details}" if self.details else text
 
 
 class EnvTimeout(GarrisonError, TimeoutError):
     """An environment did not return in time; its workers were ended and the vector environment is closed."""
 
+    def __init__(self, summary: str, *, worker: int | None = None, index: int | None = None, hint: str = "") -> None:
+        super().__init__(summary, hint=hint)
+        self.worker = worker
+        self.index = index
+        """The environment's number, or None if the worker has not made its environments."""
+
 
 class WorkerDied(GarrisonError, RuntimeError):
     """A worker process ended without being asked; the vector environment is closed."""
 
+    def __init__(self, summary: str, *, worker: int | None = None, hint: str = "") -> None:
+        super().__init__(summary, hint=hint)
+        self.worker = worker
+
 
 @dataclass(frozen=True)
 class Failure:
-    """An `EnvFailed` on its way from a worker to the caller."""
+    """An exception on its way from a worker to its caller, in parts."""
 
-    index: int | None
-    summary: str
-    details: str
+    summary: str = ""
+    """A whole sentence, of errors that have one (ours); empty otherwise."""
+    kind: str = ""
+    """The type of any other exception."""
+    message: str = ""
+    """What any other exception says."""
+    hint: str = ""
+    details: str = ""
+    """The traceback where it happened, as text."""
+    index: int | None = None
+    """The environment's number, or None if the fault belongs to no single one."""
     is_input: bool = False
     """The input was wrong (`UserError`): its one sentence says everything."""
 
@@ -45,33 +64,30 @@ class Failure:
     def of(cls, error: BaseException) -> "Failure":
         """Describe any exception that ended a worker's command."""
         if isinstance(error, UserError):
-            return cls(None, str(error), "", is_input=True)
+            return cls(error.summary, hint=error.hint, is_input=True)
         details = "".join(traceback.format_exception(error)).rstrip()
         if isinstance(error, EnvFailed):
-            return cls(error.index, str(error), details if error.__cause__ else "")
-        return cls(None, f"a worker raised {type(error).__name__}: {error}", details)
+            details = error.details or (details if error.__cause__ else "")
+            return cls(error.summary, hint=error.hint, details=details, index=error.index)
+        if isinstance(error, GarrisonError):
+            return cls(error.summary, hint=error.hint, details=error.details)
+        return cls(kind=type(error).__name__, message=str(error), details=details)
+
+    @property
+    def what(self) -> str:
+        """What happened, to be read after the name of the worker."""
+        return self.summary or f"raised {self.kind}: {self.message}"
 
     def raise_(self) -> None:
         """Raise it where the caller can see it."""
         if self.is_input:
-            raise UserError(self.summary)
-        raise EnvFailed(self.index, self.summary, self.details)
+            raise UserError(self.summary, hint=self.hint)
+        summary = self.summary or f"a worker {self.what}"
+        raise EnvFailed(summary, index=self.index, hint=self.hint, details=self.details)
 
 
-def env_failed(index: int, doing: str, error: BaseException) -> EnvFailed:
-    """Say that environment `index` raised `error` while `doing`, for use with `raise ... from error`."""
-    return EnvFailed(index, f"environment {index} raised {type(error).__name__} in {doing}: {error}")
-
-
-def span(indices: Sequence[int]) -> str:
-    """Name consecutive environments: "environment 3" or "environments 4-7"."""
-    if len(indices) == 1:
-        return f"environment {indices[0]}"
-    return f"environments {indices[0]}-{indices[-1]}"
-
-
-def manner_of_death(exit_code: int | None) -> str:
-    """Say how a process ended, from its exit code."""
+def describe_exit(exit_code: int | None) -> str:
+    """Return how a process ended, from its exit code, to be read after its name."""
     if exit_code is None:
         return "ended"
     if exit_code < 0:

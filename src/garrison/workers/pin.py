@@ -1,13 +1,11 @@
-"""One thread per worker: as many workers as cores, each with a math library that starts a thread per core, is the
-oldest way to make parallel slower than serial.
-"""
+"""One thread per worker: W workers whose math libraries start a thread per core each are slower than one process."""
 
-import ctypes
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
+
+import threadpoolctl
 
 VARIABLES = (
     "OMP_NUM_THREADS",
@@ -16,16 +14,6 @@ VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
-)
-
-# How the libraries' own setters are called; NumPy's and SciPy's wheels rename OpenBLAS's.
-SETTERS = (
-    "openblas_set_num_threads",
-    "openblas_set_num_threads64_",
-    "scipy_openblas_set_num_threads",
-    "scipy_openblas_set_num_threads64_",
-    "MKL_Set_Num_Threads",
-    "omp_set_num_threads",
 )
 
 
@@ -48,13 +36,7 @@ def this_process() -> None:
     """Set math libraries that are already loaded to one thread: forked workers inherit them loaded."""
     os.environ.update(dict.fromkeys(VARIABLES, "1"))  # for what is loaded later, and for children
     _pin_numba()  # first: starting its threads resets OpenMP's count
-    for library in _loaded_math_libraries():
-        with suppress(OSError):
-            handle = ctypes.CDLL(library)
-            for name in SETTERS:
-                setter = getattr(handle, name, None)
-                if setter is not None:
-                    setter(1)
+    threadpoolctl.threadpool_limits(1)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
@@ -69,15 +51,3 @@ def _pin_numba() -> None:
     else:
         # set_num_threads() would start the threads that are to be avoided.
         numba.config.NUMBA_NUM_THREADS = 1
-
-
-def _loaded_math_libraries() -> set[str]:
-    try:
-        lines = Path("/proc/self/maps").read_text().splitlines()
-    except OSError:
-        return set()
-    paths = {
-        line.split(maxsplit=5)[5] for line in lines if line.count(" ") >= 5 and line.endswith((".so", ".0", ".1", ".2"))
-    }
-    marks = ("openblas", "libmkl_rt", "libgomp", "libiomp", "libomp")
-    return {path for path in paths if any(mark in Path(path).name for mark in marks)}

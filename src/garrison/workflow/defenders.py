@@ -63,7 +63,7 @@ def find_defender(name: str, sample: bool = False) -> tuple[Defender, WorkflowEx
         if "workflow" in values["experiment"]:
             return NetworkDefender(values, name, sample), WorkflowExperiment.of_checkpoint(values)
     agent = load_agent(name, sample)
-    rules = getattr(agent, "rules", None) or TRAIN.env.rules
+    rules = agent.rules or TRAIN.env.rules
     settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))
     return AgentDefender(lambda order, envs: agent, name, agent.encoder), settings
 

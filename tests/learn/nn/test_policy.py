@@ -6,6 +6,7 @@ import torch
 from gymnasium import spaces
 
 from garrison.learn.config import PolicyConfig
+from garrison.learn.nn.layout import find_places, mlp_shapes
 from garrison.learn.nn.policy import Policy
 
 BITS, CHOICES = spaces.Box(0, 1, (52,), np.int8), spaces.Discrete(145)
@@ -59,3 +60,12 @@ def test_a_sequence_equals_single_steps_and_forgets_at_starts(trunk: str) -> Non
 
     fresh, _, _ = policy(inputs[4:, 2:3], policy.initial_state(1), starts[4:, 2:3])
     torch.testing.assert_close(logits[4:, 2:3], fresh)
+
+
+@pytest.mark.parametrize("trunk", ["shared", "separate"])
+@pytest.mark.parametrize("hidden", [(), (8,), (24, 16)])
+def test_the_layout_without_torch_is_the_policys(trunk: str, hidden: tuple[int, ...]) -> None:
+    policy = Policy(BITS, CHOICES, PolicyConfig(trunk=trunk, hidden=hidden))
+    assert find_places(mlp_shapes(52, hidden, 145, trunk == "shared")) == policy.places()
+    for parameter, place in zip(policy.parameters(), policy.places().values(), strict=True):
+        assert torch.equal(policy.flat[place.begin : place.end], parameter.detach().flatten())

@@ -5,7 +5,7 @@ from typing import Any
 
 from gymnasium.vector import VectorEnv
 
-from garrison.learn.actors.transport import Buffer, Desk, Layout, Report
+from garrison.learn.actors.transport import ActorPort, ActorReport, Buffer, Layout
 from garrison.learn.collector import Collector
 from garrison.learn.config import PolicyConfig
 from garrison.learn.envs import EnvFactory
@@ -16,7 +16,7 @@ from garrison.learn.stopwatch import Stopwatch
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ActorSpec:
     """Everything an actor is made from; sent to other processes."""
 
     make_envs: EnvFactory
@@ -28,10 +28,10 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ActorPlan:
     """What a transport starts its actors from."""
 
-    recipe: Recipe
+    spec: ActorSpec
     layout: Layout
     actors: int
     buffers: int
@@ -43,35 +43,35 @@ class Plan:
 
 
 class Actor:
-    """Acts with the newest weights that its desk has; the same loop in any process, behind any transport."""
+    """Acts with the newest weights that its port has; the same loop in any process, behind any transport."""
 
-    def __init__(self, recipe: Recipe, seed: int, stages: tuple[str, ...] = ACTOR) -> None:
-        self.envs = recipe.make_envs(recipe.num_envs)
+    def __init__(self, spec: ActorSpec, seed: int, stages: tuple[str, ...] = ACTOR) -> None:
+        self.envs = spec.make_envs(spec.num_envs)
         try:
-            self.policy = policy_of(self.envs, recipe.policy)
-            self.network = make_network(self.policy, recipe.num_envs, recipe.compute, recipe.threads)
-            self.collector = Collector(self.envs, self.network, seed, recipe.action_masks)
+            self.policy = policy_of(self.envs, spec.policy)
+            self.network = make_network(self.policy, spec.num_envs, spec.compute, spec.threads)
+            self.collector = Collector(self.envs, self.network, seed, spec.action_masks)
         except BaseException:
             self.envs.close()
             raise
         self.watch = Stopwatch(stages)
         self._seed = seed
 
-    def run(self, desk: Desk) -> None:
-        """Begin new episodes and fill one buffer after the other until the desk has none left to give."""
+    def run(self, port: ActorPort) -> None:
+        """Begin new episodes and fill one buffer after the other until the port has none left to give."""
         self.collector.reset(self._seed)
         self.watch.credit({})  # what it took to start belongs to no trajectory
-        while (buffer := desk.borrow()) is not None:
+        while (buffer := port.borrow()) is not None:
             self.watch.mark("wait")
-            version = desk.refresh(self.policy.flat.numpy())
-            desk.deliver(buffer, self.fill(buffer, version))
+            version = port.refresh(self.policy.flat.numpy())
+            port.deliver(buffer, self.fill(buffer, version))
 
-    def fill(self, buffer: Buffer, version: int) -> Report:
+    def fill(self, buffer: Buffer, version: int) -> ActorReport:
         """Act until the buffer is full."""
         buffer.memory[:] = self.network.recurrent_state.numpy()
         self.watch.mark("copy")
         returns, lengths = self.collector.collect(buffer.rollout, self.watch)
-        return Report(version, returns, lengths, self.watch.lap())
+        return ActorReport(version, returns, lengths, self.watch.lap())
 
     def close(self) -> None:
         """Close the environments and end the network's threads."""

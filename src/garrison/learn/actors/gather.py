@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from garrison.learn.actors.transport import Layout, Report, Trajectory
+from garrison.learn.actors.transport import ActorReport, Layout, Trajectory
 from garrison.learn.rollout import Rollout
 
 
@@ -13,7 +13,7 @@ class Gathered:
         self._num_envs, self._batch = layout.num_envs, batch
         wide = Layout(layout.policy, layout.steps, layout.num_envs * batch, layout.masked)
         self.buffer = wide.carve()
-        self.reports: list[Report] = []
+        self.reports: list[ActorReport] = []
 
     @property
     def rollout(self) -> Rollout:

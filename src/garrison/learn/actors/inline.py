@@ -14,6 +14,7 @@ class Inline:
     """One actor in the learner's own process; implements `Transport`."""
 
     actors = 0
+    processes = 0
     replaced = 0
 
     def __init__(
@@ -52,7 +53,7 @@ class Inline:
         """Nothing waits for the buffer."""
 
     def check(self) -> list[str]:
-        """Say nothing: what goes wrong here is raised."""
+        """Return nothing: what goes wrong here is raised."""
         return []
 
     def state(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The transport between processes of one machine: buffers and weights in shared memory, one-byte news over pipes.
+"""The transport between processes of one machine: buffers and weights in shared memory, short messages over pipes.
 
     learner                    shared memory                      actor k (own process, one thread)
       publish  ------------->  weights: two copies, versions  ->  refresh
@@ -15,21 +15,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from garrison.errors import UserError
-from garrison.learn.actors.actor import Actor, Plan, Recipe, actor_seed
-from garrison.learn.actors.supervisor import Supervisor
-from garrison.learn.actors.transport import Buffer, Floats, Layout, Report, Trajectory
+from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, actor_seed
+from garrison.learn.actors.processes import start_actors
+from garrison.learn.actors.transport import ActorReport, Buffer, Floats, Layout, Trajectory
 from garrison.learn.actors.weights import NOTHING, SharedWeights
-from garrison.vector.buffers import Carver, Memory
-from garrison.vector.worker import Lines
 from garrison.workers import channel
+from garrison.workers.launch import WorkerPipes
+from garrison.workers.memory import Allocator, SharedMemory
+from garrison.workers.supervisor import Supervisor
 
 FREE = b"F"  # to an actor: this buffer is yours
-FULL = b"T"  # from an actor: this buffer holds a trajectory, and a pickled Report
+FULL = b"T"  # from an actor: this buffer holds a trajectory, and a pickled ActorReport
 
 
 @dataclass(frozen=True)
 class _Task:
-    recipe: Recipe
+    spec: ActorSpec
     steps: int
     actors: int
     buffers: int
@@ -38,13 +39,13 @@ class _Task:
     """Bytes of the shared memory."""
 
 
-class _Board:
+class _SharedArrays:
     """What lies in the shared memory."""
 
-    def __init__(self, layout: Layout, actors: int, buffers: int, carver: Carver) -> None:
-        self.weights = SharedWeights(carver.take, len(layout.policy.flat))
-        self.buffers = [[layout.carve(carver.take) for _ in range(buffers)] for _ in range(actors)]
-        self.length = carver.offset
+    def __init__(self, layout: Layout, actors: int, buffers: int, allocator: Allocator) -> None:
+        self.weights = SharedWeights(allocator.take, len(layout.policy.flat))
+        self.buffers = [[layout.carve(allocator.take) for _ in range(buffers)] for _ in range(actors)]
+        self.length = allocator.offset
 
 
 class Local:
@@ -52,16 +53,17 @@ class Local:
 
     is_exact = False
 
-    def __init__(self, plan: Plan) -> None:
-        self.actors = plan.actors
-        length = _Board(plan.layout, plan.actors, plan.buffers, Carver(None)).length
-        memory = Memory()
-        self._board = _Board(plan.layout, plan.actors, plan.buffers, Carver(memory.map(length)))
-        self._board.weights.clear()
+    def __init__(self, plan: ActorPlan) -> None:
+        self.actors = self.processes = plan.actors
+        length = _SharedArrays(plan.layout, plan.actors, plan.buffers, Allocator(None)).length
+        memory = SharedMemory()
+        self._shared = _SharedArrays(plan.layout, plan.actors, plan.buffers, Allocator(memory.map(length)))
+        self._shared.weights.clear()
         self._with_actor = [set(range(plan.buffers)) for _ in range(plan.actors)]
         self._has_weights = False
-        task = _Task(plan.recipe, plan.layout.steps, plan.actors, plan.buffers, plan.seed, length)
-        self._supervisor = Supervisor(_act, task, plan.actors, memory, plan.timeout, self._equip, "actor")
+        task = _Task(plan.spec, plan.layout.steps, plan.actors, plan.buffers, plan.seed, length)
+        self._pool = start_actors(_act, task, plan.actors, memory, plan.timeout)
+        self._supervisor = Supervisor(self._pool, "actor", self._give_buffers)
 
     @property
     def replaced(self) -> int:
@@ -71,15 +73,15 @@ class Local:
     @property
     def pids(self) -> list[int]:
         """The process ids of the actors."""
-        return self._supervisor.pids
+        return self._pool.pids
 
     def publish(self, weights: Floats, version: int) -> None:
         """Copy the weights to where actors look for them."""
-        self._board.weights.write(weights, version)
+        self._shared.weights.write(weights, version)
         if not self._has_weights:
             self._has_weights = True
             for actor in range(self.actors):
-                self._equip(actor)
+                self._give_buffers(actor)
 
     def receive(self, timeout: float) -> Trajectory | None:
         """Return the next trajectory, or None if none came within `timeout` seconds."""
@@ -89,8 +91,9 @@ class Local:
         actor, _, payload = message
         number, report = pickle.loads(payload)
         self._with_actor[actor].discard(number)
-        self._supervisor.owes(actor, bool(self._with_actor[actor]))
-        return Trajectory(self._board.buffers[actor][number], report, actor, token=number)
+        if not self._with_actor[actor]:
+            self._pool.watchdog.finished(actor)
+        return Trajectory(self._shared.buffers[actor][number], report, actor, token=number)
 
     def release(self, trajectory: Trajectory) -> None:
         """Give the buffer back to the actor, or to the one that has taken its place."""
@@ -107,29 +110,28 @@ class Local:
 
     def close(self) -> None:
         """End every actor."""
-        self._supervisor.close()
+        self._pool.close()
 
-    def _equip(self, actor: int) -> None:
+    def _give_buffers(self, actor: int) -> None:
         """Give a new actor all buffers that are not with the learner."""
         if self._has_weights:
             for number in self._with_actor[actor]:
                 self._give(actor, number)
 
     def _give(self, actor: int, number: int) -> None:
-        self._supervisor.owes(actor, True)
-        self._supervisor.send(actor, FREE, number.to_bytes(2))
+        self._pool.send(actor, FREE, number.to_bytes(2))
 
 
-class _LocalDesk:
-    """An actor's side; implements `Desk`."""
+class _LocalPort:
+    """An actor's side; implements `ActorPort`."""
 
-    def __init__(self, lines: Lines, weights: SharedWeights, buffers: list[Buffer]) -> None:
-        self._lines, self._weights, self._buffers = lines, weights, buffers
+    def __init__(self, pipes: WorkerPipes, weights: SharedWeights, buffers: list[Buffer]) -> None:
+        self._pipes, self._weights, self._buffers = pipes, weights, buffers
         self._number, self._version = 0, NOTHING
 
     def borrow(self) -> Buffer | None:
         """Wait for a free buffer."""
-        opcode, payload = channel.receive(self._lines.commands)
+        opcode, payload = channel.receive(self._pipes.commands)
         if opcode == channel.EXIT:
             return None
         self._number = int.from_bytes(payload)
@@ -140,21 +142,21 @@ class _LocalDesk:
         self._version = self._weights.read(weights, self._version)
         return self._version
 
-    def deliver(self, buffer: Buffer, report: Report) -> None:
+    def deliver(self, buffer: Buffer, report: ActorReport) -> None:
         """Tell the learner which buffer is full."""
-        channel.send(self._lines.replies, FULL, pickle.dumps((self._number, report)))
+        channel.send(self._pipes.replies, FULL, pickle.dumps((self._number, report)))
 
 
-def _act(task: _Task, place: int, start: int, lines: Lines) -> None:
-    """Be an actor process."""
-    recipe = task.recipe
-    actor = Actor(recipe, actor_seed(task.seed, start, recipe.num_envs))
+def _act(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
+    """Fill buffers until told to end; the target of an actor process."""
+    spec = task.spec
+    actor = Actor(spec, actor_seed(task.seed, start, spec.num_envs))
     try:
-        layout = Layout(actor.policy, task.steps, recipe.num_envs, recipe.action_masks)
-        memory = lines.memory.map(task.length)
-        board = _Board(layout, task.actors, task.buffers, Carver(memory))
-        if board.length != task.length:
+        layout = Layout(actor.policy, task.steps, spec.num_envs, spec.action_masks)
+        memory = pipes.memory.map(task.length)
+        shared = _SharedArrays(layout, task.actors, task.buffers, Allocator(memory))
+        if shared.length != task.length:
             raise UserError(f"the environments of actor {place} have other spaces than the learner's.")
-        actor.run(_LocalDesk(lines, board.weights, board.buffers[place]))
+        actor.run(_LocalPort(pipes, shared.weights, shared.buffers[place]))
     finally:
         actor.close()

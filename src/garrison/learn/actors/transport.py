@@ -30,7 +30,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a buffer looks like; both sides carve the same arrays from it."""
+    """What a buffer looks like; both sides lay out the same arrays from it."""
 
     policy: Policy
     steps: int
@@ -45,7 +45,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Report:
+class ActorReport:
     """What an actor says about a trajectory, besides its arrays."""
 
     version: int
@@ -63,7 +63,7 @@ class Trajectory:
     """A filled buffer on the learner's side; views, valid until it is released."""
 
     buffer: Buffer
-    report: Report
+    report: ActorReport
     actor: int
     token: Any = None
     """The transport's own mark, by which it knows the buffer again."""
@@ -75,6 +75,10 @@ class Transport(Protocol):
     @property
     def actors(self) -> int:
         """How many actors there are; 0 if it is the learner's process that acts."""
+
+    @property
+    def processes(self) -> int:
+        """How many processes of this machine the actors are."""
 
     @property
     def replaced(self) -> int:
@@ -106,7 +110,7 @@ class Transport(Protocol):
         """End every actor."""
 
 
-class Desk(Protocol):
+class ActorPort(Protocol):
     """An actor's side."""
 
     def borrow(self) -> Buffer | None:
@@ -115,5 +119,5 @@ class Desk(Protocol):
     def refresh(self, weights: Floats) -> int:
         """Copy the newest weights into `weights`, if they are newer than those from last time; return their version."""
 
-    def deliver(self, buffer: Buffer, report: Report) -> None:
+    def deliver(self, buffer: Buffer, report: ActorReport) -> None:
         """Hand a filled buffer to the learner."""

@@ -49,6 +49,14 @@ def _uniform(streams: Streams, i: int) -> np.float32:
     return np.float32(np.int32(_mix(streams[i]) >> np.uint64(40))) * np.float32(1.0 / 16777216.0)
 
 
+@kernel(cached=True)
+def draw_uniforms(streams: Streams, out: Floats) -> None:
+    """Write numbers in [0, 1) into `out`, (N, any), row i from stream i; distributions with no kernel draw by these."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = _uniform(streams, i)
+
+
 @kernel(fastmath=True)
 def forbid(row: Floats, masks: NDArray[np.bool_], i: int) -> None:
     """Make the logits that `masks[i]` forbids so low that their probability is 0; no masks means a first axis of 0."""

@@ -1,4 +1,4 @@
-"""`async`: the block of `shared` without its barrier; the first `batch_size` environments that are ready come back.
+"""`async`: the buffers of `shared` without its barrier; the first `batch_size` environments that are ready come back.
 
     observations, infos = envs.reset(seed=0)
     envs.send(actions)                                   # for all, or send(actions, env_ids)
@@ -19,17 +19,16 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
-from garrison.vector import rows
-from garrison.vector.backends.processes import Closing, Processes
+from garrison.vector import messages, rows
+from garrison.vector.backends.worker_envs import ClosedByFault, WorkerEnvs
 from garrison.vector.base import Flags, Setup, merge
 from garrison.vector.group import Entries
 from garrison.workers import channel
-from garrison.workers.pool import DIED
 
 Ready = tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any], NDArray[np.int64]]
 
 
-class Async(Processes):
+class AsyncEnvs(WorkerEnvs):
     """Steps environments on request and hands them back in the order in which they get ready."""
 
     backend = "async"
@@ -37,7 +36,7 @@ class Async(Processes):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self.batch_size = setup.batch_size
-        self._starts = np.array([r.start for r in self._sections])
+        self._starts = np.array([r.start for r in self._groups])
         self._everyone_ids = np.arange(self.num_envs)
         self._sent = np.zeros(self.num_envs, np.bool_)  # and not yet received
         self._in_flight = np.zeros(self.num_envs, np.bool_)  # of these, still with a worker
@@ -51,7 +50,7 @@ class Async(Processes):
         self._must_be_ready()
         ids = self._everyone_ids if env_ids is None else np.asarray(env_ids, np.intp)
         self._check(ids)
-        rows.assign(self._block.actions, self._everyone if env_ids is None else ids, actions)
+        rows.assign(self._buffers.actions, self._everyone if env_ids is None else ids, actions)
         self._start(ids)
 
     def recv(self) -> Ready:
@@ -63,20 +62,20 @@ class Async(Processes):
         wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
         if not wanted:
             raise UserError("recv() has nothing to wait for: call send(actions, env_ids) first")
-        with Closing(self):
+        with ClosedByFault(self):
             while len(self._ready) < wanted:
                 self._take_in()
         ids, self._ready = self._ready[:wanted], self._ready[wanted:]
         entries = [(k, self._said.pop(i)) for k, i in enumerate(ids) if i in self._said]
         chosen = np.array(ids, np.int64)
         self._sent[chosen] = False
-        block = self._block
-        terminations, truncations = block.terminations[chosen], block.truncations[chosen]
+        buffers = self._buffers
+        terminations, truncations = buffers.terminations[chosen], buffers.truncations[chosen]
         if self._mode is AutoresetMode.DISABLED:
             self._ended[chosen] = terminations | truncations
-        observations = rows.part_of(block.observations, chosen)
+        observations = rows.part_of(buffers.observations, chosen)
         infos = merge(entries, wanted) if entries else {}
-        return observations, block.rewards[chosen], terminations, truncations, infos, chosen
+        return observations, buffers.rewards[chosen], terminations, truncations, infos, chosen
 
     @property
     def in_flight(self) -> NDArray[np.intp]:
@@ -107,23 +106,23 @@ class Async(Processes):
             mine = ids[owners == w]
             if len(mine):
                 self._queued[w] += len(mine)
-                self._crew.send(w, channel.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
+                self._workers.pool.send(w, messages.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
 
     def _take_in(self) -> None:
         """Wait until at least one worker reports something, and note it."""
         busy = {w for w in range(self.workers) if self._queued[w]}
-        for w, opcode, payload in self._crew.collect_some(busy):
-            if opcode == DIED:
+        for w, opcode, payload in self._workers.collect_some(busy):
+            if opcode == channel.DIED:
                 self._worker_lost(w)
             elif opcode == channel.FAILED:
                 self._forget(w)
-                self._crew.flush(w)
+                self._workers.discard_replies(w)
                 pickle.loads(payload).raise_()
             else:
                 self._note(w, opcode, payload)
 
     def _note(self, w: int, opcode: bytes, payload: bytes) -> None:
-        if opcode == channel.READY_WITH:
+        if opcode == messages.READY_WITH:
             payload, entries = pickle.loads(payload)
             self._said.update(entries)
         ids = (np.frombuffer(payload, np.int32) + self._starts[w]).tolist()
@@ -131,19 +130,19 @@ class Async(Processes):
         self._ready += ids
         self._queued[w] -= len(ids)
         if not self._queued[w]:
-            self._crew.finished(w)
+            self._workers.pool.watchdog.finished(w)
 
     def _forget(self, w: int) -> None:
         """Drop what a worker had in flight: it raised, and has forgotten it as well."""
-        r = self._sections[w]
+        r = self._groups[w]
         self._sent[r.start : r.stop] &= ~self._in_flight[r.start : r.stop]
         self._in_flight[r.start : r.stop] = False
         self._queued[w] = 0
-        self._crew.finished(w)
+        self._workers.pool.watchdog.finished(w)
 
     def _worker_lost(self, w: int) -> None:
         """Restart a worker: what it had in flight or unreceived is truncated now, the rest when it is sent next."""
-        r = self._sections[w]
+        r = self._groups[w]
         flying = [i for i in r if self._in_flight[i]]
         self._forget(w)
         self._said.update(self._replace(w))
@@ -162,7 +161,7 @@ class Async(Processes):
                 f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}"
             )
         self._start(self._everyone_ids)
-        with Closing(self):
+        with ClosedByFault(self):
             while len(self._ready) < self.num_envs:
                 self._take_in()
         self._ready.clear()
@@ -180,7 +179,7 @@ class Async(Processes):
 
     def _wait_for_all(self) -> None:
         """Let workers finish what they have, keeping the results for recv: calls go between steps."""
-        with Closing(self):
+        with ClosedByFault(self):
             while self._in_flight.any():
                 self._take_in()
 

@@ -20,7 +20,7 @@ else:
     Wrapper = VectorWrapper  # not generic before Gymnasium 1.3
 
 
-class Native(Wrapper):
+class NativeEnvs(Wrapper):
     """Passes everything on to the compiled batch; adds `extras`, `copy` and the names that all backends have."""
 
     backend = "native"
@@ -80,13 +80,13 @@ def make(
     env_id: str,
     num_envs: int,
     mode: AutoresetMode,
+    kind: type[NativeEnvs] = NativeEnvs,
     *,
     copy: bool,
     extras: Cadences,
-    timing: bool = False,
     **kwargs: Any,
-) -> Native:
-    """Make the compiled batch registered for `env_id`."""
+) -> NativeEnvs:
+    """Make the compiled batch registered for `env_id`, wrapped in `kind`."""
     if AT_END in extras.values() and mode is AutoresetMode.SAME_STEP:
         names = [name for name, cadence in extras.items() if cadence == AT_END]
         raise UserError(
@@ -103,15 +103,11 @@ def make(
                 f"the batch of {env_id} has no choice of autoreset_mode, so it cannot be a backend here"
             ) from error
         raise
-    if timing:
-        from garrison.vector.timing.backends import TimedNative
-
-        return TimedNative(env, copy=copy, extras=extras)
-    return Native(env, copy=copy, extras=extras)
+    return kind(env, copy=copy, extras=extras)
 
 
 def exists(env_id: str) -> bool:
-    """Say whether `env_id`, which may be written module:id, has a compiled batch."""
+    """Return whether `env_id`, which may be written module:id, has a compiled batch."""
     module, _, name = env_id.rpartition(":")
     if module:
         import_module(module)

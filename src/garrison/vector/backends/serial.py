@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.vector.base import Batch, Card, Setup
-from garrison.vector.buffers import Block
+from garrison.vector.base import BatchedEnvs, EnvInfo, Setup
+from garrison.vector.buffers import Buffers
 from garrison.vector.group import Entries
-from garrison.vector.timing.group import section_kind
+from garrison.vector.timing.timed_group import group_class
 
 
-class Serial(Batch):
+class SerialEnvs(BatchedEnvs):
     """Steps every environment in the calling thread."""
 
     backend = "serial"
@@ -21,32 +21,32 @@ class Serial(Batch):
         super().__init__(setup)
         self.workers = 1
         self.envs = make_all(setup)
-        card = Card.of(self.envs[0], list(setup.extras))
-        self._describe(card, Block(self._plan(card)))
-        self._section = section_kind(setup.timing)(self.envs, 0, self._block, self._mode, setup.extras)
+        info = EnvInfo.of(self.envs[0], list(setup.extras))
+        self._describe(info, Buffers(self._plan(info)))
+        self._group = group_class(setup.timing)(self.envs, 0, self._buffers, self._mode, setup.extras)
 
     def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
-        return self._section.reset(chosen.tolist(), seeds, options)
+        return self._group.reset(chosen.tolist(), seeds, options)
 
     def _step(self) -> Entries:
-        return self._section.step()
+        return self._group.step()
 
     def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        return self._section.call(chosen, name, args, kwargs)
+        return self._group.call(chosen, name, args, kwargs)
 
     def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
-        self._section.assign(chosen, name, values)
+        self._group.assign(chosen, name, values)
 
     def close_extras(self, **_: Any) -> None:
         """Close the environments."""
-        if hasattr(self, "_section"):  # Gymnasium 1.2 closes what could not be made, too
-            self._section.close()
+        if hasattr(self, "_group"):  # Gymnasium 1.2 closes what could not be made, too
+            self._group.close()
 
 
 def make_all(setup: Setup) -> list[Any]:
     """Make every environment in this process and check that they are alike."""
     envs = [maker() for maker in setup.makers]
-    first = Card.of(envs[0], list(setup.extras))
+    first = EnvInfo.of(envs[0], list(setup.extras))
     for i, env in enumerate(envs[1:], start=1):
-        first.check(Card.of(env, list(setup.extras)), i)
+        first.check(EnvInfo.of(env, list(setup.extras)), i)
     return envs

@@ -1,10 +1,10 @@
 """A model of what a step of a batch takes on each backend; `auto` chooses by it, `garrison profile` recommends by it.
 
-N environments in sections of W workers on C cores, each step taking `step` seconds of which `cpu` needs a core:
+N environments in groups of W workers on C cores, each step taking `step` seconds of which `cpu` needs a core:
 
     serial     N (step + around)
-    shared     the slowest section's sum of steps, or what the cores can do if that is more, + barrier + worker W
-    async      the mean section's sum of steps, or what the cores can do, + message + worker W for every batch that
+    shared     the slowest group's sum of steps, or what the cores can do if that is more, + barrier + worker W
+    async      the mean group's sum of steps, or what the cores can do, + message + worker W for every batch that
                `recv` returns
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.parts import Distribution
 
 ROUNDS = 2000
@@ -55,25 +56,25 @@ def predict(
     """Return the seconds that N transitions, one step of the batch, take."""
     add = overheads or Overheads()
     each = load.step + add.around
-    if backend == "serial":
+    if not BACKENDS[backend].is_parallel:
         return num_envs * each
     at_best = num_envs * (load.step * load.cpu + add.around) / min(cores, workers)
-    if backend == "async":
+    if BACKENDS[backend].is_ready_first:
         batch = batch_size or num_envs
-        section = max(num_envs * each / workers, at_best)
-        return section + (add.message + add.worker * min(workers, batch)) * num_envs / batch
-    section = max(slowest_section(load, num_envs, workers) + -(-num_envs // workers) * add.around, at_best)
-    return section + add.barrier + add.worker * workers
+        group = max(num_envs * each / workers, at_best)
+        return group + (add.message + add.worker * min(workers, batch)) * num_envs / batch
+    group = max(slowest_group(load, num_envs, workers) + -(-num_envs // workers) * add.around, at_best)
+    return group + add.barrier + add.worker * workers
 
 
-def slowest_section(load: Load, num_envs: int, workers: int) -> float:
-    """Return the expected time of the slowest worker's section, if steps take times drawn from the distribution."""
+def slowest_group(load: Load, num_envs: int, workers: int) -> float:
+    """Return the expected time of the slowest worker's group, if steps take times drawn from the distribution."""
     largest = -(-num_envs // workers)
     if load.steps is None or not load.steps.total or workers == 1:
         return largest * load.step
     bounds = np.arange(workers) * num_envs // workers
     counts, middles = load.steps.counts, load.steps.middles
     draws = np.random.default_rng(0).choice(middles, (ROUNDS, num_envs), p=counts / counts.sum())
-    sections = np.add.reduceat(draws, bounds, axis=1)
+    groups = np.add.reduceat(draws, bounds, axis=1)
     # The draws know the shape, the mean (with its resets) the size.
-    return float(sections.max(axis=1).mean()) * load.step / load.steps.mean
+    return float(groups.max(axis=1).mean()) * load.step / load.steps.mean

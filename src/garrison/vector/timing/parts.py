@@ -1,18 +1,18 @@
 """Where the time of vector environments goes: what is counted, how it is attributed, and what can be read.
 
-Every environment's section counts its own nanoseconds into cells of the block: inside `step()` of the environments
+Every environment's group counts its own nanoseconds into cells of the buffers: inside `step()` of the environments
 (*compute*), inside their `reset()`, reading and writing *extras*, and the rest of its work, which is splitting actions
-and writing results (*copy*). The caller counts the wall time of its calls. A call with W sections is then
+and writing results (*copy*). The caller counts the wall time of its calls. A call with W groups is then
 
 | part | is |
 |---|---|
-| compute, reset, extras | the mean over the W sections |
-| copy | the mean over the sections, plus the caller's own: taking the actions in, merging infos, duplicating |
-| wait | the slowest section's busy time less the mean: what all others lose at the barrier |
+| compute, reset, extras | the mean over the W groups |
+| copy | the mean over the groups, plus the caller's own: taking the actions in, merging infos, duplicating |
+| wait | the slowest group's busy time less the mean: what all others lose at the barrier |
 | ipc | what remains of the wall time: messages, pickling, waking up, and waiting for a core to run on |
 
-so the parts add up to the wall time of the calls, exactly. With one section in the caller's own thread (`serial`)
-nothing is sent, and what remains counts as copy. `async` has no barrier in its `recv`: there the slowest section is
+so the parts add up to the wall time of the calls, exactly. With one group in the caller's own thread (`serial`)
+nothing is sent, and what remains counts as copy. `async` has no barrier in its `recv`: there the slowest group is
 the one that was busiest since the last look at `times`, and work that went on while the caller was elsewhere is not
 counted, because the calls did not wait for it. The instrument's own work counts as copy.
 
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 PARTS = ("compute", "reset", "extras", "copy", "ipc", "wait")
 COMPUTE, RESET, EXTRAS, COPY, SPENT, RESETS = range(6)
 CELLS = 8
-"""Cells of a section, a cache line: nanoseconds of the four parts, their sum, and a number of resets."""
+"""Cells of a group, a cache line: nanoseconds of the four parts, their sum, and a number of resets."""
 BINS = 512
 FINE = 3  # bits of a duration that are kept after its first
 
@@ -112,7 +112,7 @@ class Times:
     resets: int
     """How many environments were reset."""
     counts: Counts
-    """The histogram of single steps, summed over the sections."""
+    """The histogram of single steps, summed over the groups."""
 
     def __sub__(self, earlier: "Times") -> "Times":
         parts = {part: seconds - earlier.parts[part] for part, seconds in self.parts.items()}
@@ -124,8 +124,8 @@ class Times:
         return Distribution(self.counts)
 
 
-class Ledger:
-    """The caller's account: what it counts itself, beside the cells of the sections."""
+class TimeLedger:
+    """The caller's account: what it counts itself, beside the cells of the groups."""
 
     def __init__(self, cells: Counts, counts: Counts, is_alone: bool) -> None:
         self._cells = cells
@@ -142,7 +142,7 @@ class Ledger:
         self._loose = 0
 
     def call(self, wall: int, inside: int) -> None:
-        """Count a call that waited for every section; `inside` of its `wall` nanoseconds they were at work."""
+        """Count a call that waited for every group; `inside` of its `wall` nanoseconds they were at work."""
         now = self._spent.tolist()
         self.slowest += max(map(int.__sub__, now, self._before))
         self._before = now
@@ -161,7 +161,7 @@ class Ledger:
         self.outside += wall - inside
         self._loose += inside
 
-    def settle(self) -> None:
+    def attribute(self) -> None:
         """Attribute the loose calls since the last time."""
         if not self._is_open:
             return
@@ -176,8 +176,8 @@ class Ledger:
         self._loose = 0
 
     def close(self) -> None:
-        """Settle, and go back to calls that wait for all."""
-        self.settle()
+        """Attribute them, and go back to calls that wait for all."""
+        self.attribute()
         self._is_open = False
 
     def read(self) -> Times:

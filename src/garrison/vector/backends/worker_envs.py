@@ -1,68 +1,67 @@
-"""What the backends with worker processes share: the crew, resets, calls, deaths and the end."""
+"""What the backends with workers share: starting them, resets, calls, deaths and the end."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.vector.base import Batch, Setup
+from garrison.vector.base import BatchedEnvs, Setup
+from garrison.vector.env_workers import EnvPool, EnvWorkers, ProcessEnvPool
 from garrison.vector.group import Entries
 from garrison.workers import channel
 from garrison.workers.faults import EnvTimeout, WorkerDied
-from garrison.workers.pool import DIED, Crew, guard
 
 
-class Processes(Batch):
-    """A vector environment whose environments live in worker processes."""
+class WorkerEnvs(BatchedEnvs):
+    """A vector environment whose environments live in workers: processes of this machine, unless said otherwise."""
 
     private = False
-    """Whether workers keep their arrays to themselves (`pipes`) instead of sharing the block."""
-
-    crew: type[Crew] = Crew
-    """What starts the workers and talks to them."""
+    """Whether workers keep their arrays to themselves (`pipes`) instead of sharing the buffers."""
+    open_pool: Callable[[Setup], EnvPool] = ProcessEnvPool
+    """What starts the workers."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self._crew = self.crew(setup)
-        self._finalizer = guard(self, self._crew)
-        card = self._crew.card
-        block = self._crew.attach(self._plan(card), self.private)
-        self._describe(card, block)
-        self._sections = self._crew.sections
-        self._worker_of = np.repeat(np.arange(self.workers), [len(r) for r in self._sections])
+        self._workers = EnvWorkers(setup, type(self).open_pool)
+        self._finalizer = self._workers.close_with(self)
+        info = self._workers.info
+        buffers = self._workers.attach(self._plan(info), self.private)
+        self._describe(info, buffers)
+        self._groups = self._workers.groups
+        self._worker_of = np.repeat(np.arange(self.workers), [len(r) for r in self._groups])
         self._seeds: list[int | None] = [None] * self.num_envs
         self._deaths = 0
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of the workers."""
-        return [member.process.pid or 0 for member in self._crew.members]
+        """The process ids of the workers, each on its own machine."""
+        return self._workers.pool.pids
 
     def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
         wanted = dict(zip(chosen.tolist(), seeds, strict=True))
         for i, seed in wanted.items():
             self._seeds[i] = seed
         orders = {}
-        for w, r in enumerate(self._sections):
+        for w, r in enumerate(self._groups):
             if mine := [i for i in r if i in wanted]:
                 orders[w] = ([i - r.start for i in mine], [wanted[i] for i in mine], options)
         return self._ask(orders, "reset")
 
     def _ask(self, orders: dict[int, tuple[Any, ...]], name: str) -> Entries:
         """Give orders to workers and gather their entries; a worker that dies is replaced and asked again."""
-        crew = self._crew
-        with Closing(self):
-            crew.settle()
+        workers = self._workers
+        with ClosedByFault(self):
+            workers.take_leftovers()
             for w, order in orders.items():
-                crew.command(w, name, order)
+                workers.command(w, name, order)
             replies, dead = self._gather(set(orders))
             for w in dead:
                 self._replace(w)
                 if w in orders:
-                    crew.command(w, name, orders[w])
-                    replies[w] = crew.wait_for(w, f"in {name}, after its restart")
+                    workers.command(w, name, orders[w])
+                    replies[w] = workers.wait_for(w, f"in {name}, after its restart")
         return self._merged(replies)
 
     def _gather(self, wanted: set[int]) -> tuple[dict[int, Any], list[int]]:
@@ -70,11 +69,11 @@ class Processes(Batch):
         replies: dict[int, Any] = {}
         dead: list[int] = []
         failures = {}
-        for w, opcode, payload in self._crew.collect(wanted):
-            if opcode == DIED:
+        for w, opcode, payload in self._workers.collect(wanted):
+            if opcode == channel.DIED:
                 dead.append(w)
                 if not self._setup.restart:
-                    self._crew.give_up(w, "")
+                    self._workers.raise_death(w)
             elif opcode == channel.FAILED:
                 failures[w] = pickle.loads(payload)
             else:
@@ -93,31 +92,31 @@ class Processes(Batch):
         """Restart a dead worker; return the infos that tell of it."""
         self._deaths += 1
         seeds: list[int | None] = []
-        for i in self._sections[w]:
+        for i in self._groups[w]:
             seed = self._seeds[i]
             # Not the old seed: the episode that killed the worker should not simply come again.
             again = None if seed is None else int(np.random.SeedSequence([seed, self._deaths]).generate_state(1)[0])
             seeds.append(again)
-        self._crew.replace(w, seeds)
-        return [(i, {"worker_restarted": True}) for i in self._sections[w]]
+        self._workers.replace(w, seeds)
+        return [(i, {"worker_restarted": True}) for i in self._groups[w]]
 
     def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        orders = [([i - r.start for i in chosen if i in r], name, args, kwargs) for r in self._sections]
-        with Closing(self):
-            answers = self._crew.command_all("call", orders)
+        orders = [([i - r.start for i in chosen if i in r], name, args, kwargs) for r in self._groups]
+        with ClosedByFault(self):
+            answers = self._workers.command_all("call", orders)
         found: dict[int, Any] = {}
-        for r, order, answer in zip(self._sections, orders, answers, strict=True):
+        for r, order, answer in zip(self._groups, orders, answers, strict=True):
             found.update(zip((i + r.start for i in order[0]), answer, strict=True))
         return [found[i] for i in chosen]
 
     def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
         given = dict(zip(chosen, values, strict=True))
         orders: list[tuple[Any, ...]] = []
-        for r in self._sections:
+        for r in self._groups:
             mine = [i for i in r if i in given]
             orders.append(([i - r.start for i in mine], name, [given[i] for i in mine]))
-        with Closing(self):
-            self._crew.command_all("assign", orders)
+        with ClosedByFault(self):
+            self._workers.command_all("assign", orders)
 
     def close_extras(self, **_: Any) -> None:
         """End the workers: they close their environments; one that does not within two seconds is killed."""
@@ -125,10 +124,10 @@ class Processes(Batch):
             self._finalizer()
 
 
-class Closing:
+class ClosedByFault:
     """Marks the vector environment closed when a fault inside has ended its workers."""
 
-    def __init__(self, envs: Processes) -> None:
+    def __init__(self, envs: WorkerEnvs) -> None:
         self._envs = envs
 
     def __enter__(self) -> None:
@@ -137,4 +136,4 @@ class Closing:
     def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
         if isinstance(error, WorkerDied | EnvTimeout):
             self._envs.closed = True
-            self._envs._why_closed = f" because {str(error).split(';')[0].split('. ')[0]}"
+            self._envs._why_closed = f" because {self._envs._workers.why_closed}"

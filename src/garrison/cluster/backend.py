@@ -5,23 +5,19 @@ worker together come back together, in one reply. Without a cluster (`garrison.c
 variable RAY_ADDRESS) Ray is started on this machine alone, bound to the loopback, and ends with the process.
 """
 
-from garrison.cluster.crew import RayCrew, Traffic
-from garrison.vector.backends.async_ import Async
+from garrison.cluster.env_pool import EnvTraffic, RayEnvPool
+from garrison.vector.backends.async_ import AsyncEnvs
 
 
-class Ray(Async):
-    """Steps environments in Ray actors and hands them back in the order in which they get ready."""
+class RayEnvs(AsyncEnvs):
+    """`async` with a pool of Ray actors instead of processes."""
 
     backend = "ray"
-    crew = RayCrew
-    _crew: RayCrew
+    open_pool = RayEnvPool
 
     @property
-    def pids(self) -> list[int]:
-        """The process ids of the workers, each on its own machine."""
-        return list(self._crew.pids)
-
-    @property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> EnvTraffic:
         """How many calls were made so far, and the bytes that went out and came back."""
-        return self._crew.traffic
+        pool = self._workers.pool
+        assert isinstance(pool, RayEnvPool)
+        return pool.traffic

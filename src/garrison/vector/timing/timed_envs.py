@@ -1,4 +1,7 @@
-"""Vector environments that account for their time: each backend's class with `Timed` in front of it."""
+"""Vector environments that account for their time: beside each backend's class one with `Timed` in front of it.
+
+They are classes of their own so that a backend that does not account for its time has nothing to ask.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,21 +10,25 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from garrison.vector.backends.async_ import Async, Ready
-from garrison.vector.backends.native import Native
-from garrison.vector.base import Batch, Card, Step
-from garrison.vector.buffers import Block
+from garrison.vector.backends.async_ import AsyncEnvs, Ready
+from garrison.vector.backends.native import NativeEnvs
+from garrison.vector.backends.pipes import PipeEnvs
+from garrison.vector.backends.serial import SerialEnvs
+from garrison.vector.backends.shared import SharedEnvs
+from garrison.vector.backends.threads import ThreadedEnvs
+from garrison.vector.base import BatchedEnvs, EnvInfo, Step
+from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences
 from garrison.vector.group import Entries
-from garrison.vector.timing.parts import BINS, CELLS, COMPUTE, EXTRAS, RESET, RESETS, Ledger, Times, bin_of, clock
+from garrison.vector.timing.parts import BINS, CELLS, COMPUTE, EXTRAS, RESET, RESETS, TimeLedger, Times, bin_of, clock
 
 
-class Timed(Batch):
-    """Measures its calls, and within them the time that the sections are at work."""
+class Timed(BatchedEnvs):
+    """Measures its calls, and within them the time that the groups are at work."""
 
-    def _describe(self, card: Card, block: Block) -> None:
-        super()._describe(card, block)
-        self._ledger = Ledger(block.times, block.counts, is_alone=self.backend == "serial")
+    def _describe(self, info: EnvInfo, buffers: Buffers) -> None:
+        super()._describe(info, buffers)
+        self._ledger = TimeLedger(buffers.times, buffers.counts, is_alone=self.backend == "serial")
         self._inside = 0
 
     @property
@@ -64,13 +71,29 @@ class Timed(Batch):
             self._inside = clock() - begun
 
 
-class TimedAsync(Timed, Async):
+class TimedSerialEnvs(Timed, SerialEnvs):
+    """`serial`, with an account of its time."""
+
+
+class TimedThreadedEnvs(Timed, ThreadedEnvs):
+    """`threads`, with an account of its time."""
+
+
+class TimedPipeEnvs(Timed, PipeEnvs):
+    """`pipes`, with an account of its time."""
+
+
+class TimedSharedEnvs(Timed, SharedEnvs):
+    """`shared`, with an account of its time."""
+
+
+class TimedAsyncEnvs(Timed, AsyncEnvs):
     """Accounts for `send` and `recv` as well."""
 
     @property
     def times(self) -> Times:
         """Where the time of all calls so far went."""
-        self._ledger.settle()
+        self._ledger.attribute()
         return self._ledger.read()
 
     def reset(
@@ -118,14 +141,14 @@ class TimedAsync(Timed, Async):
             self._inside += clock() - begun
 
 
-class TimedNative(Native):
+class TimedNativeEnvs(NativeEnvs):
     """A compiled batch is one call: all of it is compute, resets of ended episodes included."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any], *, copy: bool, extras: Cadences) -> None:
         super().__init__(env, copy=copy, extras=extras)
         self._cells = np.zeros((1, CELLS), np.int64)
         self._counts = np.zeros((1, BINS), np.int64)
-        self._ledger = Ledger(self._cells, self._counts, is_alone=True)
+        self._ledger = TimeLedger(self._cells, self._counts, is_alone=True)
         self._step_untimed = self._step_all
         self._step_all = self._step_timed
 
@@ -166,8 +189,3 @@ class TimedNative(Native):
         begun = clock()
         super()._sample(fresh, ended)
         self._cells[0, EXTRAS] += clock() - begun
-
-
-def timed(kind: type[Batch]) -> type[Batch]:
-    """Return the class that does what `kind` does, and accounts for its time."""
-    return TimedAsync if kind is Async else type(f"Timed{kind.__name__}", (Timed, kind), {})

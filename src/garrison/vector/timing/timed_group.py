@@ -1,6 +1,6 @@
-"""A section that counts where its time goes, into the cells of its block; what is counted stands in `timing`.
+"""A group that counts where its time goes, into the cells of its buffers; what is counted stands in `timing`.
 
-It is another class, chosen when the environments are made, so that a section that does not count has nothing to ask.
+It is another class, chosen when the environments are made, so that a group that does not count has nothing to ask.
 """
 
 from array import array
@@ -13,11 +13,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from garrison.vector import rows
-from garrison.vector.buffers import Block
+from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences
-from garrison.vector.group import Entries, Result, Section
+from garrison.vector.group import Entries, EnvGroup, Result, env_failed
 from garrison.vector.timing.parts import BINS, COMPUTE, COPY, EXTRAS, RESET, RESETS, SPENT, bin_of, bins_of, clock
-from garrison.workers.faults import env_failed
 
 TOGETHER = 1024
 """How many cheap steps may wait for their place in the histogram."""
@@ -27,20 +26,20 @@ FEW = 48
 """Up to how many a loop in Python is quicker than NumPy."""
 
 
-class TimedSection(Section):
+class TimedEnvGroup(EnvGroup):
     """Counts nanoseconds of compute, resets, extras and copying, and every step by its length."""
 
     def __init__(
         self,
         envs: Sequence[gymnasium.Env[Any, Any]],
         first: int,
-        block: Block,
+        buffers: Buffers,
         mode: AutoresetMode,
         extras: Cadences,
     ) -> None:
-        super().__init__(envs, first, block, mode, extras)
-        self._cells: Any = block.times[0].data
-        self._counts = block.counts[0]
+        super().__init__(envs, first, buffers, mode, extras)
+        self._cells: Any = buffers.times[0].data
+        self._counts = buffers.counts[0]
         self._bins: Any = self._counts.data
         self._stepped = array("q")  # and not yet in their bins
         self._compute = 0
@@ -55,23 +54,23 @@ class TimedSection(Section):
         try:
             return super().reset(chosen, seeds, options)
         finally:
-            self._settle(begun)
+            self._record(begun)
 
     def step(self) -> Entries:
-        """Step all environments with the block's actions."""
+        """Step all environments with the actions in the buffers."""
         begun = clock()
         try:
             return super().step()
         finally:
-            self._settle(begun)
+            self._record(begun)
 
     def step_some(self, chosen: list[int]) -> Entries:
-        """Step the chosen environments with the block's actions, in the order given."""
+        """Step the chosen environments with the actions in the buffers, in the order given."""
         begun = clock()
         try:
             return super().step_some(chosen)
         finally:
-            self._settle(begun)
+            self._record(begun)
 
     def _publish(self, chosen: Sequence[int], ended: list[int]) -> None:
         begun = clock()
@@ -84,9 +83,9 @@ class TimedSection(Section):
         self._extras_time += clock() - begun
 
     def _advance(self, chosen: Sequence[int], where: rows.Where, calls: Sequence[Callable[[Any], Any]]) -> Entries:
-        # The hot loop of `Section` once more, with a look at the clock between environments: wrapping every step
+        # The hot loop of `EnvGroup` once more, with a look at the clock between environments: wrapping every step
         # instead would cost twice as much.
-        actions = rows.split(self._action_space, self._block.actions, where)
+        actions = rows.split(self._action_space, self._buffers.actions, where)
         results: list[Any] = []
         append = results.append
         stamps = [clock()]
@@ -120,7 +119,7 @@ class TimedSection(Section):
         self._restarts.add(i)
         return super()._restart(i, _action)
 
-    def _settle(self, begun: int) -> None:
+    def _record(self, begun: int) -> None:
         cells = self._cells
         compute, reset, extras = self._compute, 0, self._extras_time
         self._compute = self._extras_time = 0
@@ -149,9 +148,9 @@ class TimedSection(Section):
         del self._stepped[:]
 
 
-def section_kind(timing: bool) -> type[Section]:
-    """Return the class of sections that count, or that do not."""
-    return TimedSection if timing else Section
+def group_class(timing: bool) -> type[EnvGroup]:
+    """Return the class of groups that count, or that do not."""
+    return TimedEnvGroup if timing else EnvGroup
 
 
 def _timed_reset(reset: Callable[..., Any], times: list[int]) -> Callable[..., Any]:
