@@ -1,16 +1,20 @@
 """Every learner has one signature, and the table says what is special about it."""
 
 import inspect
+import json
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import torch
 
+from garrison import cli
 from garrison.errors import UserError
 from garrison.learn import LEARNERS, PolicyConfig, PPOConfig, train
 from garrison.learn.config import A3CConfig, ImpalaConfig, LearnerConfig
-from garrison.learn.registry import algorithm_of, learner_section
+from garrison.learn.registry import Learner, algorithm_of, learner_section
 from tests.helpers.bits_env import BitsEnv
+from tests.helpers.guides import block, module_of
 from tests.helpers.learning import Log
 
 SMALL = {"steps": 200, "rollout": 5, "compute": "autograd", "policy": PolicyConfig(hidden=(8,))}
@@ -83,3 +87,21 @@ def test_settings_of_nobody_are_refused() -> None:
 
 def test_a_checkpoint_has_one_learners_section() -> None:
     assert learner_section({"env": {}, "run": {}, "a3c": {"gamma": 0.5}}) == {"gamma": 0.5}
+
+
+def test_the_guide_to_a_new_learner_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = module_of("learner.md", "garrison.learn.climb", tmp_path, monkeypatch)
+    names = {"Learner": Learner, **vars(module)}
+    for name, learner in eval(f"{{{block('learner.md', 'text')}}}", names).items():
+        monkeypatch.setitem(LEARNERS, name, learner)
+    test_a_learner_has_the_common_signature("climb")
+    (tmp_path / "climb.yaml").write_text(block("learner.md", "yaml"))
+    out = tmp_path / "run"
+    flags = f"--quiet --steps 2048 --no-tensorboard --compute autograd --out {out}"
+    assert cli.main(["train", str(tmp_path / "climb.yaml"), *flags.split()]) == 0
+    assert cli.main(["train", "--resume", str(out), "--steps", "4096", "--quiet"]) == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert (summary["training_mode"], summary["status"], summary["total_timesteps"]) == ("climb", "finished", 4096)
+    best = [json.loads(row)["train/best"] for row in (out / "metrics.jsonl").read_text().splitlines()]
+    assert len(best) == 8
+    assert best == sorted(best)

@@ -1,18 +1,22 @@
 """A task for every environment: made, described and scored without anybody asking what it is."""
 
 import dataclasses
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from garrison import cli
 from garrison.cage2 import VectorEnv
 from garrison.challenge import leaderboard
 from garrison.errors import UserError
 from garrison.learn.config import PPOConfig
 from garrison.tasks.cage2 import Cage2Task, env_arguments
 from garrison.tasks.gymnasium_envs import GymnasiumTask
-from garrison.tasks.registry import EnvConfig, task_of
+from garrison.tasks.registry import TASKS, EnvConfig, task_of
+from tests.helpers.guides import block, module_of
 
 CAGE2 = EnvConfig(red="bline", rules="leaderboard", length=30, observation="memory", actions="compact")
 CARTPOLE = EnvConfig(env="CartPole-v1", backend="serial")
@@ -70,3 +74,19 @@ def test_an_environment_may_be_named_by_what_makes_it() -> None:
     ends = [envs.step([0, 0])[3].all() for _ in range(7)]
     assert ends == [False] * 6 + [True]
     envs.close()
+
+
+def test_the_guide_to_a_new_task_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = module_of("task.md", "garrison.tasks.cartpole", tmp_path, monkeypatch)
+    for name, task in eval(f"{{{block('task.md', 'text')}}}", vars(module)).items():
+        monkeypatch.setitem(TASKS, name, task)
+    flags = "--steps 512 --no-tensorboard --compute autograd --evaluate-every 256 --evaluate-episodes 4"
+    assert cli.main(["train", "ppo-cartpole", *flags.split(), "--out", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr()
+    assert "known scores: solved 475.0, random 22.0" in said.out
+    assert "step 256: mean return" in said.err
+    assert "mean return" in said.out.splitlines()[-1]
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"]["mean"] > 5
+    assert (tmp_path / "run" / "best.garrison").exists()
