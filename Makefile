@@ -1,12 +1,21 @@
 # `make test` and `make train` each do everything from a bare clone; re-runs skip what is done.
+#
+#   make install        the virtual environment .venv with the pinned reference environment, and this package
+#   make check          ruff, mypy (strict) and the layers of imports
+#   make test           check, the tests with the kernels as plain Python, and the whole suite with compiled kernels
+#   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
+#   make train          the training behind the published record, three minutes
+#   make clean          remove everything that the targets above have made
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
+# Tests run in this many processes. Two are enough: many tests have worker processes of their own.
+TESTS := 2
 
-.PHONY: install check test test-cluster train clean
+.PHONY: install check kernels plain test test-cluster train clean
 
 install: $(STAMP)
 
@@ -22,9 +31,18 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check
-	$(BIN)/python -m pytest
+# Compile once what the processes of the suite would otherwise compile each for itself.
+kernels: install
+	$(BIN)/python -m tests.helpers.warm
+
+# The simulator's kernels without a compiler: the same results, and errors that a debugger can step through.
+plain: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/cage2 tests/properties tests/golden -m "not slow"
+
+# What needs one core goes side by side; then the suite has the machine.
+test: install
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target plain check kernels
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal
 
 # Ray has an environment of its own: RLlib needs another Gymnasium than the reference environment has.
 test-cluster: $(CLUSTER_STAMP)
@@ -40,4 +58,4 @@ train: install
 	$(BIN)/garrison train record --duration 170s
 
 clean:
-	rm -rf $(VENV) $(CLUSTER) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTER) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

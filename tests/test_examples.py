@@ -1,4 +1,4 @@
-"""Every example and every Python block of the README runs."""
+"""Every example, and every Python block of the README and of the guides to learning, runs."""
 
 import re
 import runpy
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Those that train take a number of steps; learn/test_examples.py and vector/test_sb3.py pass a small one, and
-# cluster/test_rllib.py runs RLlib's in its own environment.
+# Those that train take a number of steps: `test_the_training_example_trains` and vector/test_sb3.py pass a small one,
+# and cluster/test_rllib.py runs RLlib's in its own environment.
 LONG = re.compile("_ppo$|^rllib_")
 EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not LONG.search(file.stem)]
 
@@ -24,3 +24,16 @@ def test_the_readme_code_runs() -> None:
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_training_example_trains(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "train_ppo.py"))["main"](102_400)
+    assert "compiled on" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("guide", ["ppo.md", "impala.md"])
+def test_the_code_in_the_guides_runs(guide: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / guide).read_text(), re.DOTALL)
+    assert code is not None
+    exec(code.group(1), {"__name__": "__main__"})
+    assert float(capsys.readouterr().out.split()[0]) < 0

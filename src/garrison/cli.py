@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": ("garrison.commands.conformance", "replay recorded CybORG episodes and compare every value"),
-    "bench": ("garrison.bench", "measure the simulator and the backends, beside every installed peer"),
+    "bench": ("garrison.commands.bench", "measure the simulator and the backends, beside every installed peer"),
     "profile": ("garrison.commands.profile", "where the time of a step goes, for any environment and backend"),
     "doctor": ("garrison.commands.doctor", "versions, cores, compiled kernels and a two-second speed check"),
     "demo": ("garrison.commands.demo", "play the scripted attackers against simple defenders"),
@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(command: str, error: GarrisonError) -> int:
     """Print a failure for people, keep its details in a file, and return the exit code."""
-    lines = [f"garrison {command}: {error.summary} {error.hint}".rstrip()]
+    lines = [f"garrison {command}: {error.summary} {error.hint}".rstrip()]  # str() may also have the details
     if error.details or error.details_file:
         try:
             lines.append(f"The details are in {error.details_file or keep(command, error.details)}")

@@ -9,7 +9,7 @@ import pytest
 from garrison.agents import load_agent
 from garrison.cage2 import VectorEnv
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import Cell, Evaluation, evaluate
+from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
 
 EPISODES = 4000  # four times the protocol's: the published interval is then the wider part of the comparison
 
@@ -60,7 +60,7 @@ def test_episodes_of_neighbouring_seeds_are_not_the_same_episodes() -> None:
 
 
 def test_the_total_adds_means_and_the_interval_adds_variances() -> None:
-    cells = (Cell("bline", 30, -1.5, 0.3), Cell("sleep", 30, -2.0, 0.4))
+    cells = (CellScore("bline", 30, -1.5, 0.3), CellScore("sleep", 30, -2.0, 0.4))
     result = Evaluation("x", "head", 10, 0, cells)
     assert result.total == -3.5
     assert result.ci95 == pytest.approx(1.96 * 0.5)

@@ -2,11 +2,17 @@
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 os.environ.pop("RAY_ADDRESS", None)
+
+WITHOUT_RAY = {"test_scaling.py"}
+HERE = {file.name for file in Path(__file__).parent.glob("test_*.py")}
+collect_ignore = [] if find_spec("ray") else sorted(HERE - WITHOUT_RAY)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from garrison.bench import cluster as bench
-from garrison.bench import measure as measuring
-from garrison.bench.measure import Configuration, Sample
+from garrison import cli
+from garrison.bench.method import measure as measuring
+from garrison.bench.method.fresh import Configuration, Sample
+from garrison.bench.suites import cluster_speed as bench
 
 
 @pytest.mark.parametrize("where", ["ray", "local"])
@@ -35,10 +36,11 @@ def test_the_command_prints_and_saves(
         return Sample(1000 * configuration.arguments["nodes"], 1.0, 1.0, 1.0, 1.0, 1.0, 1, facts)
 
     monkeypatch.setattr(measuring, "run_fresh", instead)
-    assert bench.main(["--quick", "--out", str(tmp_path)]) == 0
+    assert cli.main(["bench", "cluster", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "paced, Ray, 4 nodes" in printed
     assert "another node brings nothing from" in printed
     saved = json.loads((tmp_path / "cluster.json").read_text())
-    assert [p["nodes"] for p in saved["models"]["compiled CAGE-2"]["predictions"]] == [1, 10, 100, 1000]
+    assert [p["nodes"] for p in saved["models"]["compiled"]["predictions"]] == [1, 10, 100, 1000]
     assert len(saved["results"]) == 8
+    assert (tmp_path / "index.html").exists()

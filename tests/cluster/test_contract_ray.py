@@ -1,10 +1,12 @@
-"""The contract of all vector backends, for `ray`: the same table of tests, with another backend in it."""
+"""The contract of all vector backends, for `ray`."""
 
 import pytest
 
-from tests.helpers.shared_table import table
-from tests.vector import test_contract
+from tests.helpers.backend_contract import *  # noqa: F403 - its tests become tests of this file
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
-globals().update(table(test_contract))
+
+@pytest.fixture
+def backend() -> str:
+    return "ray"

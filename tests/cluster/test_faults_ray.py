@@ -9,22 +9,21 @@ import pytest
 
 from garrison.errors import UserError
 from garrison.vector import EnvTimeout, WorkerDied
-from tests.faults import test_vector_faults as shared
-from tests.faults.test_vector_faults import FAULT, GO, gone, make
-from tests.helpers.shared_table import with_ray
+from tests.helpers.backend_faults import *  # noqa: F403 - its tests become tests of this file
+from tests.helpers.backend_faults import FAULT, GO, make
+from tests.helpers.processes import gone
 
 pytestmark = pytest.mark.usefixtures("local_ray")
 
-SHARED = (
-    "test_an_environment_that_raises_is_named_with_its_traceback",
-    "test_raising_in_reset_and_in_making",
-    "test_results_that_do_not_fit_are_told",
-    "test_a_worker_killed_while_idle_is_noticed_at_the_next_step",
-    "test_a_dead_worker_is_restarted_with_its_episodes_truncated",
-    "test_restart_after_a_kill_while_idle_and_in_reset",
-    "test_a_forgotten_vector_environment_ends_its_workers",
-)
-globals().update({name: with_ray(getattr(shared, name)) for name in SHARED})
+
+@pytest.fixture
+def backend() -> str:
+    return "ray"
+
+
+@pytest.fixture
+def process_backend() -> str:
+    return "ray"
 
 
 @pytest.mark.parametrize("fault", ["die", "exit"])

@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import numpy as np
@@ -10,42 +9,16 @@ import pytest
 
 import garrison.vector
 from garrison.errors import UserError
-from tests.helpers.vector_samples import Sampler, assert_same
-from tests.vector import test_async, test_contract
+from tests.helpers import backend_contract
+from tests.helpers.async_contract import *  # noqa: F403 - its tests become tests of this file
+from tests.helpers.vector_samples import Gated, Sampler, assert_same
 
-SHARED = (
-    "test_each_environment_has_the_trajectory_it_has_in_serial",
-    "test_misuse_is_told",
-    "test_calls_and_resets_go_between_steps",
-    "test_what_was_sent_after_a_failure_is_forgotten_with_it",
-    "test_an_error_leaves_nothing_stale_behind",
-)
-globals().update({name: getattr(test_async, name) for name in SHARED})
+pytestmark = pytest.mark.usefixtures("local_ray")
 
 
-@pytest.fixture(autouse=True)
-def ray_instead_of_async(local_ray: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    make = garrison.vector.make
-
-    def other(*args: Any, backend: str, **kwargs: Any) -> Any:
-        return make(*args, backend="ray" if backend == "async" else backend, **kwargs)
-
-    monkeypatch.setattr(garrison.vector, "make", other)
-
-
-class Gated(Sampler):
-    """Its step returns when a file appears."""
-
-    gate: Path | None = None
-
-    def __init__(self, gate: Path | None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.gate = gate
-
-    def step(self, action: Any) -> Any:
-        while self.gate and not self.gate.exists():
-            sleep(0.01)
-        return super().step(action)
+@pytest.fixture
+def backend() -> str:
+    return "ray"
 
 
 def test_the_slowest_does_not_hold_the_rest(tmp_path: Path) -> None:
@@ -66,10 +39,10 @@ def test_the_slowest_does_not_hold_the_rest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 3, 5])
 def test_trajectories_do_not_depend_on_workers(workers: int) -> None:
-    envs = test_contract.make("ray", workers=workers)
+    envs = backend_contract.make("ray", workers=workers)
     assert envs.workers == workers
     assert len(set(envs.pids)) == workers
-    assert_same(test_contract.play(test_contract.make("serial")), test_contract.play(envs))
+    assert_same(backend_contract.play(backend_contract.make("serial")), backend_contract.play(envs))
     envs.close()
 
 
@@ -89,7 +62,7 @@ def test_a_step_is_one_call_per_worker_and_its_bytes_are_counted() -> None:
 def test_large_observations_come_through_the_object_store() -> None:
     envs: Any = garrison.vector.make([partial(Large, 9)] * 4, backend="ray", workers=2)
     reference = garrison.vector.make([partial(Large, 9)] * 4, backend="serial")
-    for given, expected in zip(test_contract.play(envs, 5), test_contract.play(reference, 5), strict=True):
+    for given, expected in zip(backend_contract.play(envs, 5), backend_contract.play(reference, 5), strict=True):
         assert_same(expected, given)
     envs.close()
 

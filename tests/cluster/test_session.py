@@ -14,7 +14,7 @@ import ray
 import garrison.vector
 from garrison import cluster
 from garrison.errors import UserError
-from tests.helpers.cluster_processes import descendants, gone, listening
+from tests.helpers.processes import descendants, gone, listening
 from tests.helpers.vector_samples import Sampler
 
 
@@ -73,7 +73,7 @@ def test_nothing_outlives_the_driver(ending: str) -> None:
     driver.stdin.flush()
     code = driver.wait()
     assert code == (0 if ending == "pass" else -signal.SIGKILL)
-    assert gone(family - agents) == set()
+    assert gone(family - agents)
     driver.stdin.close()
     driver.stdout.close()
 

@@ -6,27 +6,28 @@ from pathlib import Path
 import pytest
 
 from garrison import cli
-from garrison.bench import measure, sim
+from garrison.bench.method.fresh import Configuration
+from garrison.bench.suites import simulator_speed
 
 
 def test_bench_sim_measures_every_row_and_writes_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        sim,
+        simulator_speed,
         "configurations",
         lambda quick: [
-            measure.Configuration("garrison, one environment", "garrison.bench.sim:single"),
-            measure.Configuration("garrison, batch of 1000", "garrison.bench.sim:native", {"num_envs": 1000}),
+            Configuration(simulator_speed.SINGLE, f"{simulator_speed.SIMULATORS}:single"),
+            Configuration(simulator_speed.batch(1000), f"{simulator_speed.SIMULATORS}:native", {"num_envs": 1000}),
         ],
     )
     monkeypatch.setattr(
-        sim,
+        simulator_speed,
         "startup",
         lambda repeats: {"import_seconds": 0.1, "warm_first_step_seconds": 0.5, "cold_first_step_seconds": 9.0},
     )
     assert cli.main(["bench", "sim", "--repeats", "1", "--out", str(tmp_path)]) == 0
-    assert "µs a step" in capsys.readouterr().out
+    assert "µs per step" in capsys.readouterr().out
     report = json.loads((tmp_path / "sim.json").read_text())
     assert [row["error"] for row in report["results"]] == [None, None]
     assert all(row["steps_per_second"] > 1000 for row in report["results"])

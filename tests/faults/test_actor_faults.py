@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,13 +14,12 @@ import pytest
 
 from garrison import vector
 from garrison.errors import UserError
-from garrison.learn import a3c, impala
-from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig
 from garrison.learn.result import Result
 from garrison.vector import EnvFailed
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import descendants, gone
+from tests.helpers.faulty_actors import TRAINERS, FaultyOnce, train_impala
 from tests.helpers.learning import Talking
+from tests.helpers.processes import HANG, gone, nothing_hangs_or_stays
 
 
 class UntilSaid(Talking):
@@ -38,29 +36,6 @@ class UntilSaid(Talking):
         self.heard = len(self.metrics)
 
 
-class FaultyOnce(BitsEnv):
-    """Does what `fault` says in its 40th step, unless another one has done it before: then `marker` exists."""
-
-    def __init__(self, num_envs: int, fault: str, marker: Path) -> None:
-        super().__init__(num_envs, length=10)
-        self.fault, self.marker, self.count = fault, marker, 0
-
-    def step(self, actions: Any) -> Any:
-        self.count += 1
-        if self.count == 40:
-            try:
-                self.marker.touch(exist_ok=False)
-            except FileExistsError:
-                return super().step(actions)
-            if self.fault == "raise":
-                raise ValueError("the dragon woke up")
-            if self.fault == "die":
-                os.kill(os.getpid(), signal.SIGKILL)
-            while True:
-                time.sleep(60)
-        return super().step(actions)
-
-
 class Hopeless(BitsEnv):
     def step(self, actions: Any) -> Any:
         raise ValueError("the dragon never sleeps")
@@ -75,47 +50,13 @@ class Unreasonable(BitsEnv):
         super().__init__(num_envs)
 
 
-def train_impala(make_envs: Any, log: Any, steps: int = 20_000, timeout: float = 60.0) -> Result:
-    config = ImpalaConfig(
-        steps=steps,
-        actors=2,
-        rollout=25,
-        threads=1,
-        actor_timeout=timeout,
-        compute="autograd",  # starts sooner
-        policy=PolicyConfig(hidden=(16,)),
-    )
-    return impala.train(config, make_envs, 20, log)
-
-
-def train_a3c(make_envs: Any, log: Any, steps: int = 20_000, timeout: float = 60.0) -> Result:
-    config = A3CConfig(
-        steps=steps,
-        actors=2,
-        rollout=25,
-        actor_timeout=timeout,
-        compute="autograd",
-        policy=PolicyConfig(hidden=(16,)),
-    )
-    return a3c.train(config, make_envs, 20, log)
-
-
-TRAINERS = {"impala": (train_impala, "actor"), "a3c": (train_a3c, "actor")}
 each_trainer = pytest.mark.parametrize(("train", "name"), TRAINERS.values(), ids=TRAINERS.keys())
 
 
 @pytest.fixture(autouse=True)
-def nothing_may_take_for_ever_or_stay() -> Iterator[None]:
-    def too_long(*_: object) -> None:
-        raise AssertionError("a fault led to a hang")
-
-    memory = set(os.listdir("/dev/shm"))
-    signal.signal(signal.SIGALRM, too_long)
-    signal.alarm(120)
-    yield
-    signal.alarm(0)
-    assert gone(descendants())
-    assert {name for name in os.listdir("/dev/shm") if not name.startswith("sem.")} <= memory
+def watched() -> Iterator[None]:
+    with nothing_hangs_or_stays():
+        yield
 
 
 @pytest.mark.parametrize(
@@ -172,8 +113,8 @@ SCRIPT = """
     from functools import partial
     from pathlib import Path
     from garrison.learn import RunLog
-    from tests.faults.test_actor_faults import TRAINERS, FaultyOnce
-    from tests.helpers.family import descendants
+    from tests.helpers.faulty_actors import TRAINERS, FaultyOnce
+    from tests.helpers.processes import descendants
 
     class Log(RunLog):
         updates = 0
@@ -213,7 +154,7 @@ def test_the_end_of_the_learner_is_the_end_of_all(trainer: str, how: signal.Sign
         os.killpg(learner.pid, how)  # as Ctrl-C does: to everybody
     else:
         learner.kill()
-    _, errors = learner.communicate(timeout=30)
+    _, errors = learner.communicate(timeout=HANG)
     assert gone(family)
     if how == signal.SIGINT:
         assert errors.count("KeyboardInterrupt") == 1  # of the learner alone

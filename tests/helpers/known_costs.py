@@ -1,4 +1,4 @@
-"""Environments whose costs are known: they sleep, so they take as long on a busy machine as on an idle one."""
+"""Environments whose costs are known: they sleep, and count how long that really took."""
 
 import time
 import zlib
@@ -26,19 +26,26 @@ class Sleeper(gymnasium.Env[Any, Any]):
         self.length = length
         self.t = 0
         self.extras = {"hidden": self.hidden}
+        self.spent = {"compute": 0.0, "reset": 0.0, "extras": 0.0}
+
+    def nap(self, part: str, seconds: float) -> None:
+        begun = time.perf_counter()
+        if seconds:
+            time.sleep(seconds)  # longer than asked for when the machine is busy
+        self.spent[part] += time.perf_counter() - begun
 
     def hidden(self) -> Any:
-        nap(self.costs[2])
+        self.nap("extras", self.costs[2])
         return np.array([self.t, -self.t], np.int16)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        nap(self.costs[1])
+        self.nap("reset", self.costs[1])
         self.t = 0
         return self.seen(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        nap(self.costs[0])
+        self.nap("compute", self.costs[0])
         self.t += 1
         info = {"t": self.t} if self.t % 3 == 0 else {}
         return self.seen(), float(action) + self.t, self.t >= self.length, False, info
@@ -63,11 +70,6 @@ class Threaded(Sleeper):
     def close(self) -> None:
         if self.pool is not None:
             self.pool.shutdown()
-
-
-def nap(seconds: float) -> None:
-    if seconds:
-        time.sleep(seconds)
 
 
 def uneven(workers: int, each: int, slow: float, quick: float) -> list[Any]:

@@ -13,7 +13,7 @@ from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import make_streams
 from garrison.learn.rollout import Rollout, TrainingBatch
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import descendants
+from tests.helpers.processes import descendants
 
 
 class Log(RunLog):

@@ -1,7 +1,9 @@
 """Environments and comparisons for the contract tests; importable by workers of any start method."""
 
 from copy import deepcopy
+from pathlib import Path
 from threading import Lock
+from time import sleep
 from typing import Any
 
 import gymnasium
@@ -82,6 +84,19 @@ class Sampler(gymnasium.Env[Any, Any]):
 
     def double_length(self, plus: int = 0) -> int:
         return 2 * self.length + plus
+
+
+class Gated(Sampler):
+    """Its step returns when a file appears."""
+
+    def __init__(self, gate: Path | None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.gate = gate
+
+    def step(self, action: Any) -> Any:
+        while self.gate and not self.gate.exists():
+            sleep(0.01)
+        return super().step(action)
 
 
 def checksum(value: Any) -> float:

@@ -13,8 +13,8 @@ from garrison.learn.config import A3CConfig, PolicyConfig
 from garrison.learn.nn.policy import Policy
 from garrison.learn.result import Diverged
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import gone
 from tests.helpers.learning import Poisoned, Talking
+from tests.helpers.processes import gone
 
 SMALL: dict[str, Any] = {
     "rollout": 5,

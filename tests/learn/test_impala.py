@@ -22,8 +22,8 @@ from garrison.learn.rollout import TrainingBatch
 from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.family import gone
 from tests.helpers.learning import Log, Poisoned, Talking, random_batch, random_policy, same
+from tests.helpers.processes import gone
 
 SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
 BITS = partial(BitsEnv, length=10)

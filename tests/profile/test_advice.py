@@ -112,6 +112,7 @@ def test_cores_taken_by_others_are_named() -> None:
     assert cpu_share(rows["shared"]) == pytest.approx(1.0, rel=0.01)
 
 
+@pytest.mark.alone
 def test_usage_counts_busy_threads_of_a_process() -> None:
     import os
 

@@ -26,6 +26,7 @@ def _beside_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)  # as in a project, where python -m finds its modules
 
 
+@pytest.mark.alone
 def test_the_command_tells_where_the_time_goes_and_checks_its_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_a_missing_torch_is_said_and_nothing_else_is_lost(monkeypatch: pytest.Mo
     assert found == {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
 
 
+@pytest.mark.alone
 def test_overhead_is_measured_beside_its_own_noise(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["profile", "CartPole-v1", "--overhead", "--backend", "serial", "--seconds", "0.2", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["backends"]["serial"]
@@ -105,6 +107,7 @@ def test_nonsense_is_refused_in_one_line(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.alone
 def test_threads_that_an_environment_starts_in_its_workers_are_found() -> None:
     request = {
         "env": "tests.helpers.known_costs:Threaded",

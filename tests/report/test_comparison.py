@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from garrison import cli
+from garrison.report.history import RunHistory
 
 QUICK = ["--envs", "4", "--rollout", "16", "--no-tensorboard"]
 
@@ -25,7 +26,9 @@ def test_presets_and_files_are_trained_for_the_same_time_and_compared(tmp_path: 
         assert row["seconds"] >= 1.0  # without the duration it would go on to the end of time
     page = (out / "comparison.html").read_text()
     assert "--duration 1s" in page
-    assert page.count("<svg") == 7
+    learned = RunHistory.read(out / "mine").metrics("train/")
+    assert {"train/policy_loss", "train/value_loss", "train/entropy"} <= set(learned)
+    assert page.count("<svg") == 4 + len(learned)
     assert ">mine<" in page
 
 

@@ -77,6 +77,15 @@ def test_plot_draws_every_picture(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert path.stat().st_size > 5000
 
 
+def test_plot_leaves_out_what_the_run_has_no_data_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_run(tmp_path / "run", ended=False)
+    row = {"step": 10, "time/elapsed_time": 1.0, "train/new_metric": 3.0}
+    (run / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    assert cli.main(["plot", str(run)]) == 0
+    assert [Path(line).name for line in capsys.readouterr().out.splitlines()] == ["losses.png"]
+    assert "new metric" in texts(losses(RunHistory.read(run)))
+
+
 @pytest.mark.parametrize(("file_format", "begins"), [("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_plot_draws_for_papers(file_format: str, begins: bytes, tmp_path: Path) -> None:
     run, out = write_run(tmp_path / "run"), tmp_path / "figures"
@@ -103,7 +112,7 @@ def test_time_split_and_losses_and_actions_say_their_numbers(tmp_path: Path) -> 
     assert run.stages == {"act": 0.25, "learn": 0.75}
     assert "learn 75 %" in texts(time_split(run))
     assert "explained variance" in texts(losses(run, 3))
-    figure = action_mix("run", run.summary["action_mix"])
+    figure = action_mix(run)
     assert "Restore User1" in texts(figure)
     widths = [bar.get_width() for bar in figure.axes[0].patches]
     assert {75.0, 25.0, 100.0} <= set(widths)
@@ -198,7 +207,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     assert cli.main(["plot", str(tmp_path)]) == 2
     assert "is not a run's folder" in capsys.readouterr().err
     assert cli.main(["compare", str(tmp_path / "none")]) == 2
-    assert "does not exist" in capsys.readouterr().err
+    assert "there is no run in" in capsys.readouterr().err
     assert cli.main(["plot", str(write_run(tmp_path / "run")), "--smooth", "0"]) == 2
     assert "--smooth must be at least 1" in capsys.readouterr().err
     (tmp_path / "config.yaml").write_text("")

@@ -14,7 +14,7 @@ import yaml
 from garrison import cli
 from garrison.errors import UserError
 from garrison.runs.experiment import Experiment
-from tests.helpers.family import descendants, gone
+from tests.helpers.processes import HANG, descendants, gone
 
 QUICK = "--envs 4 --rollout 16 --compute autograd --no-tensorboard"
 
@@ -60,7 +60,7 @@ def test_ctrl_c_ends_the_actors_and_keeps_a_checkpoint(tmp_path: Path) -> None:
             time.sleep(0.05)
         family = descendants(run.pid)
         os.kill(run.pid, signal.SIGINT)
-        _, said = run.communicate(timeout=60)
+        _, said = run.communicate(timeout=HANG)
     assert run.returncode == 130
     assert b"Continue with: garrison train --resume" in said
     assert (out / "checkpoint.garrison").exists()

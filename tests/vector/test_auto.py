@@ -43,6 +43,7 @@ class Quick(Sampler):
         return np.zeros(3, np.float32), 0.0, False, False, {}
 
 
+@pytest.mark.alone
 def test_it_says_what_it_chose_and_why(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "garrison.vector"):
         envs: Any = garrison.vector.make(Slow, 8, workers=4)

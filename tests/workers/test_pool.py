@@ -17,7 +17,7 @@ from garrison.workers.launch import Launch, WorkerPipes
 from garrison.workers.memory import Allocator, SharedMemory
 from garrison.workers.pool import WorkerPool
 from garrison.workers.supervisor import Supervisor
-from tests.helpers.family import gone
+from tests.helpers.processes import gone
 
 HELLO = b"H"  # with the worker's number and how many were started before it
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,21 @@ def test_results_tables_and_pictures_are_there(finished: Path) -> None:
     assert results["machine"]["cores"] >= 1
     names = {path.name for path in (finished / "plots").iterdir()}
     assert names == {"learning_curves.png", "places.png", "posterior.png", "reward_compliance.png"}
+
+
+def test_plot_draws_a_search_for_papers(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plot", str(finished), "--format", "pdf", "--out", str(tmp_path / "figures")]) == 0
+    paths = sorted((tmp_path / "figures").iterdir())
+    assert [path.name for path in paths] == [
+        "learning_curves.pdf",
+        "places.pdf",
+        "posterior.pdf",
+        "reward_compliance.pdf",
+    ]
+    assert sorted(capsys.readouterr().out.splitlines()) == [str(path) for path in paths]
+    shutil.copy(finished / "search.json", tmp_path)
+    assert cli.main(["plot", str(tmp_path)]) == 2
+    assert "has no results yet" in capsys.readouterr().err
 
 
 def test_the_logs_have_the_users_columns(finished: Path) -> None:

@@ -1,7 +1,7 @@
 """Find an agent by its name, its run folder or its checkpoint.
 
 The agents in `shipped/` come with the package: what `garrison train record` and `garrison train record-head` left
-behind, without the learner's state. `garrison bench record --ship FOLDER` makes these files.
+behind, without the learner's state. `python -m garrison.agents.ship RUN FILE` makes such a file.
 """
 
 from pathlib import Path

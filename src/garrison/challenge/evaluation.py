@@ -22,7 +22,7 @@ NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellScore:
     """The score against one attacker with one length of episodes."""
 
     red: str
@@ -39,7 +39,7 @@ class Evaluation:
     rules: str
     episodes: int
     seed: int
-    cells: tuple[Cell, ...]
+    cells: tuple[CellScore, ...]
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -157,5 +157,6 @@ def evaluate(
             returns += rewards
         envs.close()
         for red, scores in zip(reds, returns.reshape(len(reds), episodes), strict=True):
-            cells.append(Cell(red, int(length), float(scores.mean()), float(scores.std(ddof=1) / math.sqrt(episodes))))
+            stderr = float(scores.std(ddof=1) / math.sqrt(episodes))
+            cells.append(CellScore(red, int(length), float(scores.mean()), stderr))
     return Evaluation(agent.name, rules, episodes, seed, tuple(cells), perf_counter() - began)

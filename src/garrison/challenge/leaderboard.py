@@ -10,7 +10,7 @@ LENGTHS = (30, 50, 100)
 
 
 @dataclass(frozen=True)
-class Row:
+class LeaderboardRow:
     """One entry of the table."""
 
     rank: int
@@ -27,11 +27,12 @@ class Row:
 
 
 @cache
-def leaderboard() -> tuple[Row, ...]:
+def leaderboard() -> tuple[LeaderboardRow, ...]:
     """Return the table, best first."""
     rows = tomllib.loads(Path(__file__).with_name("leaderboard.toml").read_text())["rows"]
     return tuple(
-        Row(rank, r["team"], r["method"], r["total"], r["ci95"], tuple(r["cells"])) for rank, r in enumerate(rows, 1)
+        LeaderboardRow(rank, r["team"], r["method"], r["total"], r["ci95"], tuple(r["cells"]))
+        for rank, r in enumerate(rows, 1)
     )
 
 

@@ -21,7 +21,7 @@ class Arguments:
     """Play simple defenders against the scripted attackers."""
 
     episodes: int = 10_000
-    """Episodes of each pairing."""
+    """Episodes per defender and attacker."""
     length: int = 100
     """Steps per episode."""
     rules: str = "head"

@@ -40,7 +40,9 @@ def main(arguments: list[str]) -> int:
 
 def draw(args: Arguments, out: Path) -> list[Path]:
     """Draw what the folder holds; return the figures' paths."""
-    if (args.run / "search.json").exists():
+    from garrison.workflow.search_log import STATE
+
+    if (args.run / STATE).exists():
         from garrison.report.workflow_figures import plot_search
         from garrison.workflow.results import read_search
 

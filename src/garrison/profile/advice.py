@@ -17,7 +17,8 @@ ORDER = ("native", *sorted(BACKENDS, key=lambda name: BACKENDS[name].rank))
 """From simple to less so."""
 MOST_WORKERS = 64
 
-Row = dict[str, Any]
+Measured = dict[str, Any]
+"""What one backend measured, see `garrison.profile.child.measure_backend`."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Advice:
         return f"{self.backend} with {plural(self.workers, 'worker')}{more}"
 
 
-def distribution(row: Row) -> Distribution:
+def distribution(row: Measured) -> Distribution:
     """Return the distribution of single steps that a backend measured."""
     counts = np.zeros(BINS, np.int64)
     for place, number in row["steps"].items():
@@ -49,13 +50,13 @@ def distribution(row: Row) -> Distribution:
     return Distribution(counts)
 
 
-def load_of(row: Row) -> Load:
+def load_of(row: Measured) -> Load:
     """Return what one environment's step takes, from a measured backend."""
     spent = sum(row["parts"][part] for part in ("compute", "reset", "extras"))
     return Load(spent * row["workers"] / row["envs"], cpu_share(row), distribution(row))
 
 
-def overheads_of(rows: dict[str, Row]) -> Overheads:
+def overheads_of(rows: dict[str, Measured]) -> Overheads:
     """Return what the measured backends added; the model's defaults for those that were not measured."""
     usual = Overheads()
     around, barrier, worker, message = usual.around, usual.barrier, usual.worker, usual.message
@@ -70,7 +71,7 @@ def overheads_of(rows: dict[str, Row]) -> Overheads:
     return Overheads(around, barrier, worker, message)
 
 
-def advise(rows: dict[str, Row], cores: int) -> list[Advice]:
+def advise(rows: dict[str, Measured], cores: int) -> list[Advice]:
     """Return what to use, best first, from the backends measured and the model's variants of them.
 
     What is less simple, or not measured, must promise more; see `SIMPLER`.

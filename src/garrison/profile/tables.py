@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from garrison.profile.advice import distribution, load_of
+from garrison.profile.advice import Measured, distribution, load_of
 from garrison.text import duration, microseconds, plural
 from garrison.vector.timing.cost_model import slowest_group
 from garrison.vector.timing.parts import PARTS, edges
@@ -22,8 +22,6 @@ LABELS = {
 WIDTH = 79
 BAR = 40
 ROWS = 12
-
-Row = dict[str, Any]
 
 
 def to_text(result: dict[str, Any], width: int = 120) -> str:
@@ -42,7 +40,7 @@ def to_text(result: dict[str, Any], width: int = 120) -> str:
     return "\n".join(parts)
 
 
-def _tables(rows: dict[str, Row], inference: float | None, width: int) -> list[str]:
+def _tables(rows: dict[str, Measured], inference: float | None, width: int) -> list[str]:
     whole = table(rows, inference)
     if len(rows) == 1 or max(map(len, whole.splitlines())) <= width:
         return [whole]
@@ -55,8 +53,8 @@ def _tables(rows: dict[str, Row], inference: float | None, width: int) -> list[s
     return pieces[1:]
 
 
-def table(rows: dict[str, Row], inference: float | None) -> str:
-    """Return the parts of a step, one backend a column: microseconds and shares of the whole."""
+def table(rows: dict[str, Measured], inference: float | None) -> str:
+    """Return the parts of a step, one backend per column: microseconds and shares of the whole."""
     names = list(rows)
     lines = [["µs per step of the batch", *names]]
     workers = [str(row["workers"]) if name not in ("serial", "native") else "-" for name, row in rows.items()]
@@ -132,7 +130,7 @@ def _inference(result: dict[str, Any]) -> list[str]:
     return [f"Policy: {found['network']}; {duration(found['seconds'])} for {result['envs']} observations.", ""]
 
 
-def _steps(rows: dict[str, Row]) -> list[str]:
+def _steps(rows: dict[str, Measured]) -> list[str]:
     name, row = next(((n, r) for n, r in rows.items() if n != "native"), next(iter(rows.items())))
     steps = distribution(row)
     if not steps.total:
@@ -146,7 +144,7 @@ def _steps(rows: dict[str, Row]) -> list[str]:
     return [*lines, *_barrier(rows), ""]
 
 
-def _barrier(rows: dict[str, Row]) -> list[str]:
+def _barrier(rows: dict[str, Measured]) -> list[str]:
     name = next((n for n in ("shared", "pipes", "threads") if n in rows), None)
     if name is None or rows[name]["workers"] < 2:
         return []
@@ -181,7 +179,7 @@ def _histogram(counts: Any) -> list[str]:
     return lines
 
 
-def _findings(rows: dict[str, Row], crowded: str) -> list[str]:
+def _findings(rows: dict[str, Measured], crowded: str) -> list[str]:
     lines = ["Cores:"]
     grouped: dict[str, list[str]] = {}
     for name, row in rows.items():

@@ -2,17 +2,13 @@
 
 import numpy as np
 
+from garrison.learn.metrics import meaning
 from garrison.report.comparison import Facts, differences, rendered
-from garrison.report.history import REWARD, SPEED, RunHistory, smooth, spans_magnitudes
+from garrison.report.history import LEARNING, REWARD, SPEED, RunHistory, metric_title, smooth, spans_magnitudes
 from garrison.report.page import Chart, Page, Series, lines
 from garrison.report.stage_chart import stage_chart
 
 POINTS = 200  # of a curve; more cannot be seen
-LOSSES = {
-    "train/policy_loss": "Policy loss",
-    "train/value_loss": "Value loss",
-    "train/entropy": "Entropy of the policy",
-}
 
 
 def comparison_page(runs: list[RunHistory], table: list[Facts], window: int, command: str) -> Page:
@@ -29,9 +25,10 @@ def comparison_page(runs: list[RunHistory], table: list[Facts], window: int, com
     page.section("Speed")
     page.chart(_curves(runs, SPEED, window, by_time=True), "Environment steps per second, learning included")
     page.chart(stage_chart([run.name for run in runs], [run.stages for run in runs]), "Where the time went")
-    page.section("Losses")
-    for metric, title in LOSSES.items():
-        page.chart(_curves(runs, metric, window, by_time=True), title)
+    page.section("Learning")
+    for metric in dict.fromkeys(name for run in runs for name in run.metrics(LEARNING)):
+        chart = _curves(runs, metric, window, by_time=True)
+        page.chart(chart, metric_title(metric).capitalize(), meaning(metric) or "")
     return page
 
 

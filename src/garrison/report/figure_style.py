@@ -7,7 +7,7 @@ import numpy as np
 
 from garrison.learn import stages
 from garrison.report import palette
-from garrison.report.history import Series, spans_magnitudes
+from garrison.report.history import Floats, spans_magnitudes
 
 GRID = {"color": "#dddddd", "linewidth": 0.6}
 RULE = "#999999"
@@ -48,7 +48,7 @@ def steps_axis(axis: Any) -> None:
     axis.xaxis.set_major_formatter(EngFormatter(sep=" "))
 
 
-def return_axis(axis: Any, values: Series) -> None:
+def return_axis(axis: Any, values: Floats) -> None:
     """Give costs over several orders of magnitude a logarithmic y axis, on which late gains can be seen."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 

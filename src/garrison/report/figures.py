@@ -1,5 +1,7 @@
 """Figures of one run for papers: learning curve, losses, time split and action mix."""
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,26 +10,15 @@ import numpy as np
 from garrison.challenge import leaderboard
 from garrison.learn import stages
 from garrison.report import figure_style as style
-from garrison.report.history import REWARD, SPEED, RunHistory, smooth
+from garrison.report.history import LEARNING, REWARD, SPEED, RunHistory, metric_title, smooth
 
-LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "explained_variance")
 FREQUENT = 14  # actions that get a bar of their own
 
 
-def plot_run(run: RunHistory, out: Path, window: int = 10, file_format: str = "png") -> list[Path]:
-    """Draw every figure that the run has data for; return their paths."""
-    figures = {}
-    if len(run.series(REWARD)[0]):
-        figures["learning_curve"] = learning_curve(run, window)
-    figures["losses"] = losses(run, window)
-    figures["time_split"] = time_split(run)
-    if mix := run.summary.get("action_mix"):
-        figures["action_mix"] = action_mix(run.name, mix)
-    return [style.save(figure, out / f"{name}.{file_format}") for name, figure in figures.items()]
-
-
-def learning_curve(run: RunHistory, window: int) -> Any:
+def learning_curve(run: RunHistory, window: int = 10) -> Any:
     """Draw the return over steps beside known scores, and below it the official evaluations during training."""
+    if not len(run.series(REWARD)[0]):
+        return None
     at, _, totals = run.series("evaluation/total")
     figure, axes = style.new_figure(2 if len(at) else 1, 1, 8.6, 7.4 if len(at) else 4.6)
     axis = axes[0, 0]
@@ -54,9 +45,9 @@ def learning_curve(run: RunHistory, window: int) -> Any:
     return figure
 
 
-def _curve(axis: Any, steps: Any, values: Any, window: int) -> None:
-    axis.plot(steps, values, color=style.series_colour(0), alpha=0.25, linewidth=1)
-    axis.plot(steps, smooth(values, window), color=style.series_colour(0), linewidth=1.8)
+def _curve(axis: Any, at: Any, values: Any, window: int) -> None:
+    axis.plot(at, values, color=style.series_colour(0), alpha=0.25, linewidth=1)
+    axis.plot(at, smooth(values, window), color=style.series_colour(0), linewidth=1.8)
 
 
 def _mark(axis: Any, name: str, score: float) -> None:
@@ -66,15 +57,18 @@ def _mark(axis: Any, name: str, score: float) -> None:
     )
 
 
-def losses(run: RunHistory, window: int) -> Any:
-    """Draw the parts of the loss, each on its own scale."""
-    names = [name for name in LOSSES if len(run.series(f"train/{name}")[0])]
-    figure, axes = style.new_figure(2, 3, 11, 5.6)
+def losses(run: RunHistory, window: int = 10) -> Any:
+    """Draw every metric of learning, such as the parts of the loss, each on its own scale."""
+    names = run.metrics(LEARNING)
+    if not names:
+        return None
+    rows = math.ceil(len(names) / 3)
+    figure, axes = style.new_figure(rows, 3, 11, 2.8 * rows)
     for axis, name in zip(axes.flat, names, strict=False):
-        steps, _, values = run.series(f"train/{name}")
+        steps, _, values = run.series(name)
         _curve(axis, steps, values, window)
-        axis.set_title(name.replace("_", " "), loc="left", size=10)
-        if name == "value_loss" and values.min() > 0 and values.max() > 30 * values.min():
+        axis.set_title(metric_title(name), loc="left", size=10)
+        if name == "train/value_loss" and values.min() > 0 and values.max() > 30 * values.min():
             axis.set_yscale("log")
         style.steps_axis(axis)
     for axis in axes.flat[len(names) :]:
@@ -83,10 +77,12 @@ def losses(run: RunHistory, window: int) -> Any:
     return figure
 
 
-def time_split(run: RunHistory) -> Any:
+def time_split(run: RunHistory, window: int = 10) -> Any:
     """Draw where the time of each update went, and the speed."""
-    figure, axes = style.new_figure(2, 1, 8, 5.6)
     shares = run.stages
+    if not shares:
+        return None
+    figure, axes = style.new_figure(2, 1, 8, 5.6)
     rows = [(row["time/elapsed_time"] / 60.0, stages.from_metrics(row)) for row in run.rows]
     rows = [(minute, split) for minute, split in rows if split]
     # A run that was resumed may know parts that its beginning did not.
@@ -98,10 +94,10 @@ def time_split(run: RunHistory) -> Any:
     top.set_ylabel("ms per update")
     if len(rows) > 3:  # the first update compiles; let it not flatten the rest
         top.set_ylim(0, 1.25 * np.percentile(per_update.sum(axis=0)[1:], 98))
-    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     top.set_title(run.name, loc="left")
     _, minutes, speed = run.series(SPEED)
-    bottom.plot(minutes, speed / 1000.0, color=style.series_colour(0), linewidth=1.4)
+    _curve(bottom, minutes, speed / 1000.0, window)
     bottom.set_ylabel("1000 steps/s with learning")
     bottom.set_ylim(bottom=0)
     for axis in (top, bottom):
@@ -110,24 +106,44 @@ def time_split(run: RunHistory) -> Any:
     return figure
 
 
-def action_mix(name: str, mix: dict[str, dict[str, float]]) -> Any:
+def action_mix(run: RunHistory, window: int = 10) -> Any:
     """Draw how often each action was taken against each attacker in the official evaluation."""
+    mix: dict[str, dict[str, float]] = run.summary.get("action_mix") or {}
     reds = [red for red in mix if mix[red]]
+    if not reds:
+        return None
     share = {action: max(mix[red].get(action, 0.0) for red in reds) for red in reds for action in mix[red]}
     actions = sorted(share, key=lambda action: -share[action])[:FREQUENT]
-    rest = [1.0 - sum(mix[red].get(action, 0.0) for action in actions) for red in reds]
+    others = len(share) - len(actions)
+    labels = [*actions, f"{others} others"] if others else actions
     figure, axes = style.new_figure(1, 1, 8, 5.2)
     axis = axes[0, 0]
     height = 0.8 / len(reds)
-    places = np.arange(len(actions) + 1)
+    places = np.arange(len(labels))
     for k, red in enumerate(reds):
-        values = [100 * mix[red].get(action, 0.0) for action in actions] + [100 * max(0.0, rest[k])]
+        values = [100 * mix[red].get(action, 0.0) for action in actions]
+        values += [max(0.0, 100 - sum(values))] if others else []
         at = places + (k - (len(reds) - 1) / 2) * height
         axis.barh(at, values, height, color=style.series_colour(k), label=red)
-    axis.set_yticks(places, [*actions, f"{len(share) - len(actions)} others"])
+    axis.set_yticks(places, labels)
     axis.invert_yaxis()
     axis.grid(False, axis="y")
     axis.set_xlabel("% of steps in the official evaluation")
-    axis.set_title(f"{name}: action mix by attacker", loc="left")
+    axis.set_title(f"{run.name}: action mix by attacker", loc="left")
     axis.legend(loc="lower right", frameon=False)
     return figure
+
+
+FIGURES: dict[str, Callable[[RunHistory, int], Any]] = {
+    "learning_curve": learning_curve,
+    "losses": losses,
+    "time_split": time_split,
+    "action_mix": action_mix,
+}
+"""What `garrison plot` draws, by file name: a function of a run and a window for smoothing, None without data."""
+
+
+def plot_run(run: RunHistory, out: Path, window: int = 10, file_format: str = "png") -> list[Path]:
+    """Draw every figure that the run has data for; return their paths."""
+    drawn = {name: draw(run, window) for name, draw in FIGURES.items()}
+    return [style.save(figure, out / f"{name}.{file_format}") for name, figure in drawn.items() if figure is not None]

@@ -11,10 +11,12 @@ from garrison.errors import UserError
 from garrison.learn import stages
 from garrison.runs.folder import RunFolder
 
-Series = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 REWARD = "rollout/ep_reward_mean"
 SPEED = "time/fps"
+LEARNING = "train/"
+"""What the names of the metrics of learning begin with: losses, entropy and so on."""
 MAGNITUDES = 8.0  # times the best cost that the worst must exceed for a logarithmic axis
 
 
@@ -36,12 +38,16 @@ class RunHistory:
             raise UserError(f"the run in {path} has no metrics yet: it has not finished its first update.")
         return cls(path.resolve().name, path, rows, folder.read_summary())
 
-    def series(self, name: str) -> tuple[Series, Series, Series]:
+    def series(self, name: str) -> tuple[Floats, Floats, Floats]:
         """Return steps, minutes and values of one metric, where it was written."""
         rows = [row for row in self.rows if name in row]
         keys = ("step", "time/elapsed_time", name)
         steps, seconds, values = (np.array([row[key] for row in rows], np.float64) for key in keys)
         return steps, seconds / 60.0, values
+
+    def metrics(self, prefix: str) -> list[str]:
+        """Return the names of the metrics that begin with `prefix`, in the order in which the run wrote them."""
+        return list(dict.fromkeys(name for row in self.rows for name in row if name.startswith(prefix)))
 
     @property
     def stages(self) -> dict[str, float]:
@@ -80,7 +86,16 @@ class RunHistory:
         return (evaluation["total"], evaluation["ci95"]) if evaluation else None
 
 
-def spans_magnitudes(values: Series) -> bool:
+def metric_title(name: str) -> str:
+    """Return a metric's name as a chart's title.
+
+    >>> metric_title("train/value_loss")
+    'value loss'
+    """
+    return name.rpartition("/")[2].replace("_", " ")
+
+
+def spans_magnitudes(values: Floats) -> bool:
     """Return whether returns are costs so far apart that a linear axis would hide the good ones.
 
     >>> spans_magnitudes(np.array([-700.0, -40.0, -15.0])), spans_magnitudes(np.array([-20.0, -15.0, 3.0]))
@@ -90,7 +105,7 @@ def spans_magnitudes(values: Series) -> bool:
     return bool(len(finite) and finite.max() < 0 and finite.min() < MAGNITUDES * finite.max())
 
 
-def smooth(values: Series, window: int) -> Series:
+def smooth(values: Floats, window: int) -> Floats:
     """Return the mean of the `window` values around each place; fewer, but as many on both sides, near the ends.
 
     >>> smooth(np.array([1.0, 3.0, 8.0]), 3).tolist()
@@ -99,5 +114,5 @@ def smooth(values: Series, window: int) -> Series:
     places = np.arange(len(values))
     reach = np.minimum(np.minimum(places, places[::-1]), min(window // 2, len(values)))
     sums = np.cumsum(np.concatenate(([0.0], values)))
-    result: Series = (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)
+    result: Floats = (sums[places + reach + 1] - sums[places - reach]) / (2 * reach + 1)
     return result

@@ -21,6 +21,12 @@ NUM_SERIES = 8
 """The first of the palette are for series; they are safe for most eyes."""
 
 
+INK = ("#1c2127", "#e6e9ec")
+PAPER = ("#ffffff", "#14181c")
+HEAT = ("#2f8fc9", "#0072b2")
+"""The strongest cell of a heat map; text in `INK` can be read on it."""
+
+
 def of_series(index: int) -> str:
     """Return the name of the colour of the series at `index`."""
     return list(PALETTE)[index % NUM_SERIES]

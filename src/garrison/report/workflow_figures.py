@@ -48,7 +48,7 @@ def training_curve(run: RunHistory, threshold: float, window: int = 5) -> Any:
         top.plot(episodes, values, color=colour, alpha=0.25, linewidth=1)
         top.plot(episodes, smooth(values, window), color=colour, linewidth=1.8, label=name)
     top.set_ylabel("reward per episode")
-    top.legend(frameon=False, loc="lower right")
+    top.legend(frameon=False, loc="best")
     top.set_title(run.name, loc="left")
     bottom.plot(*_over_episodes(run, COMPLIANCE), color=COMPLIANCE_COLOUR, linewidth=1.8)
     _threshold(bottom, threshold, horizontal=True)

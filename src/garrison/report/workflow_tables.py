@@ -17,7 +17,7 @@ from garrison.runs.folder import RunFolder
 
 FOLDER = "export"
 LISTED = 3  # candidates of a decision that the users' log has columns for
-Row = Mapping[str, Any]
+Values = Mapping[str, Any]
 TRAINING_COLUMNS = (
     "Workflow_ID",
     "Workflow_Order",
@@ -69,7 +69,7 @@ ORDER_COLUMNS = (
 )
 
 
-def write_run(folder: RunFolder, orders: str, settings: Row) -> None:
+def write_run(folder: RunFolder, orders: str, settings: Values) -> None:
     """Write the training log of a run on the orders that `orders` names, and its settings."""
     rows = []
     for update, row in enumerate(folder.read_metrics(), start=1):
@@ -83,7 +83,7 @@ def write_run(folder: RunFolder, orders: str, settings: Row) -> None:
     _write_config(out, settings)
 
 
-def write_search(search: SearchHistory, trials: Sequence[Row]) -> None:
+def write_search(search: SearchHistory, trials: Sequence[Values]) -> None:
     """Write the logs of a search; `trials` are the orders tried, with all that was decided and measured."""
     before, spent = {}, search.base_episodes
     for trial in trials:
@@ -101,7 +101,7 @@ def write_search(search: SearchHistory, trials: Sequence[Row]) -> None:
     _write_config(out, search.settings)
 
 
-def write_scores(path: Path, scores: Iterable[Row], names: Mapping[int, str]) -> None:
+def write_scores(path: Path, scores: Iterable[Values], names: Mapping[int, str]) -> None:
     """Write what a defender got under each order; some orders have names of their own."""
     _write(
         path,
@@ -127,7 +127,7 @@ def write_scores(path: Path, scores: Iterable[Row], names: Mapping[int, str]) ->
     )
 
 
-def write_markdown(path: Path, trials: Sequence[Row]) -> None:
+def write_markdown(path: Path, trials: Sequence[Values]) -> None:
     """Write the orders tried as a Markdown table, the best reward first; what does not count is marked."""
     lines = ["| | order | reward | compliance | fixes | |", "|---:|---|---:|---:|---:|---|"]
     for trial in sorted(trials, key=lambda trial: -trial["score"]["reward"]):
@@ -159,7 +159,7 @@ def _training_row(trial: int, order: str, row: Mapping[str, float], before: int)
     )
 
 
-def _gp_row(trial: Row) -> tuple[Any, ...]:
+def _gp_row(trial: Values) -> tuple[Any, ...]:
     decision, score = trial["decision"], trial["score"]
     chosen = decision["chosen"]
     top: list[Any] = []
@@ -197,5 +197,5 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) ->
         writer.writerows(rows)
 
 
-def _write_config(out: Path, settings: Row) -> None:
+def _write_config(out: Path, settings: Values) -> None:
     (out / "experiment_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import Cell, Evaluation, evaluate
+from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
 from garrison.tasks.task import EnvSettings, FinalScore, QuickScore, Task
@@ -130,7 +130,7 @@ class Cage2Task(Task):
         from garrison.agents.counting import CountingAgent
         from garrison.agents.network import NetworkAgent
 
-        cells: list[Cell] = []
+        cells: list[CellScore] = []
         mix: dict[str, dict[str, float]] = {}
         seconds = 0.0
         for red in leaderboard.EVALUATED_REDS:

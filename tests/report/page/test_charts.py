@@ -6,7 +6,9 @@ from xml.etree import ElementTree
 import pytest
 
 from garrison.report.page import Bars, Series, bars, heatmap, lines, scatter, stacked
-from garrison.report.page.scale import scale
+from garrison.report.page.heatmap import STRONGEST
+from garrison.report.page.scale import cost_scale, scale
+from garrison.report.palette import HEAT, INK, PAPER
 from garrison.text import short
 
 
@@ -123,3 +125,36 @@ def test_one_series_needs_no_legend() -> None:
     assert lines([Series("a", [1], [1])]).legend == ()
     two = lines([Series("a", [1], [1]), Series("b", [1], [2], dashed=True)])
     assert two.legend == (("c0", "a"), ("c1 dashed", "b"))
+
+
+def luminance(colour: list[float]) -> float:
+    parts = [part / 255 for part in colour]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("form", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("opacity", [0.0, 0.3, 0.6, STRONGEST])
+def test_numbers_in_a_heat_map_can_be_read(form: int, opacity: float) -> None:
+    ink, paper, heat = ([int(c[form][k : k + 2], 16) for k in (1, 3, 5)] for c in (INK, PAPER, HEAT))
+    ground = [opacity * h + (1 - opacity) * p for h, p in zip(heat, paper, strict=True)]
+    dark, bright = sorted((luminance(ink), luminance(ground)))
+    assert (bright + 0.05) / (dark + 0.05) >= 4.5  # WCAG AA
+
+
+def test_what_rounding_made_of_a_constant_has_an_axis() -> None:
+    axis = scale([0.1, 0.1 + 1e-17, 0.10000000000000002])
+    assert axis.low < 0.1 < axis.high
+    assert len(set(axis.labels())) == len(axis.ticks) > 1
+
+
+def test_costs_rise_towards_zero_and_stay_apart() -> None:
+    axis = cost_scale([-700.0, -40.0, -15.0, None])
+    places = [axis.place(value) for value in (-700.0, -40.0, -15.0)]
+    assert places == sorted(places)
+    assert places[2] - places[1] > 0.15
+    assert list(axis.ticks) == sorted(axis.ticks)
+    assert {"-1 k", "-50", "-10"} <= set(axis.labels())
+    assert axis.shows(-3.0)
+    assert not axis.shows(3.0)
+    assert not axis.shows(0.0)

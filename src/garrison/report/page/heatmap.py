@@ -8,6 +8,8 @@ from garrison.report.page.scale import finite
 from garrison.report.page.svg import CHARACTER, WIDTH, element, escape, picture, tip
 from garrison.text import short
 
+STRONGEST = 0.9  # opacity of the largest value
+
 
 def heatmap(
     rows: Sequence[str],
@@ -35,13 +37,12 @@ def heatmap(
         for c, value in enumerate(line):
             if value is None or not math.isfinite(value):
                 continue
-            strength = 0.06 + 0.84 * ((value - low) / (high - low) if high > low else 0.5)
+            strength = STRONGEST * (0.07 + 0.93 * ((value - low) / (high - low) if high > low else 0.5))
             place = {"x": left + c * width + 1, "y": top + 1, "width": width - 2, "height": row_height - 2}
             written = ("~" if doubtful and doubtful[r][c] else "") + write(value)
             text = tip(f"{row}, {columns[c]}: {written}")
             parts.append(element("rect", text, class_="heat", fill_opacity=round(strength, 3), **place))
             if len(written) * CHARACTER < width - 4:
-                kind = "cell strong" if strength > 0.55 else "cell"
                 middle = {"x": left + (c + 0.5) * width, "y": top + row_height / 2 + 4}
-                parts.append(element("text", escape(written), class_=f"{kind} middle", **middle))
+                parts.append(element("text", escape(written), class_="cell middle", **middle))
     return Chart(picture(30 + row_height * len(rows), *parts))

@@ -1,6 +1,5 @@
 """The page itself: a document that is built from top to bottom and written as one file."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from garrison.report.page.charts import Chart
 from garrison.report.page.style import CSS
 from garrison.report.page.svg import escape
+from garrison.storage.atomic import write_bytes
 from garrison.text import short
 
 # A number, with its mark, unit and spread or range: ~12.3 k, -45.2 ± 0.5, 1,500 to 2,000, 97 %.
@@ -113,12 +113,7 @@ class Page:
     def write(self, path: Path) -> Path:
         """Write the page, whole or not at all, and return its path."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            partial.write_text(self.html(), encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_bytes(path, [self.html().encode()])
         return path
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from garrison.text import UNITS, short
 
+ROUNDING = 1e-9
+"""Numbers that differ by a smaller share than this are one number, such as means of a constant."""
+
 
 def finite(values: Sequence[float | None], above_zero: bool = False) -> list[float]:
     """Return the values that can be drawn."""
@@ -60,7 +63,7 @@ def scale(
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
         low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
     if ticks:
         return Scale(low, high, False, tuple(sorted(set(finite(ticks)))))

@@ -1,18 +1,19 @@
 """The style sheet that every page carries: light and dark, screen and print."""
 
-from garrison.report.palette import PALETTE
+from garrison.report.palette import HEAT, INK, PALETTE, PAPER
 
 
 def _colours(form: int) -> str:
-    return "".join(f"--c{k}:{forms[form]};" for k, forms in enumerate(PALETTE.values()))
+    named = f"--ink:{INK[form]};--paper:{PAPER[form]};--heat:{HEAT[form]};"
+    return named + "".join(f"--c{k}:{forms[form]};" for k, forms in enumerate(PALETTE.values()))
 
 
 _SERIES = "".join(f".c{k}{{--c:var(--c{k})}}" for k in range(len(PALETTE)))
 
 CSS = f"""
-:root{{color-scheme:light dark;--ink:#1c2127;--soft:#5d6670;--line:#dde1e6;--paper:#fff;--tint:#f4f6f8;--warn:#9a5b00;
+:root{{color-scheme:light dark;--soft:#5d6670;--line:#dde1e6;--tint:#f4f6f8;--warn:#9a5b00;
 {_colours(0)}}}
-@media(prefers-color-scheme:dark){{:root{{--ink:#e6e9ec;--soft:#9aa4ae;--line:#363d45;--paper:#14181c;--tint:#1d2329;
+@media(prefers-color-scheme:dark){{:root{{--soft:#9aa4ae;--line:#363d45;--tint:#1d2329;
 --warn:#f0b252;{_colours(1)}}}}}
 {_SERIES}
 *{{box-sizing:border-box}}
@@ -56,6 +57,10 @@ svg .error{{fill:none;stroke:var(--c);stroke-width:1.2}}svg .error.over{{stroke:
 svg .point{{fill:var(--c);stroke:var(--paper);stroke-width:1}}
 svg .point.doubtful{{fill:var(--paper);stroke:var(--c);stroke-width:1.8}}
 svg .bar{{fill:var(--c)}}svg .bar.doubtful{{fill-opacity:.4}}
-svg .heat{{fill:var(--c0)}}svg .cell{{fill:var(--ink)}}svg .cell.strong{{fill:var(--paper)}}
+svg .heat{{fill:var(--heat)}}svg .cell{{fill:var(--ink)}}
+@media(max-width:680px){{body{{padding:20px 14px 40px}}
+figure{{overflow-x:auto}}svg{{min-width:600px}}
+th,td{{padding:.28rem .45rem}}th,th.right{{white-space:normal;vertical-align:bottom}}
+th:first-child,td:first-child{{position:sticky;left:0;min-width:24vw;max-width:42vw;background:var(--paper)}}}}
 @media print{{body{{max-width:none}}nav{{display:none}}figure,tr{{break-inside:avoid}}}}
 """

@@ -8,7 +8,7 @@ from garrison.report import palette
 from garrison.report.page.scale import Scale
 
 WIDTH = 720
-CHARACTER = 6.6  # pixels of an average character at the charts' text size
+CHARACTER = 7.0  # pixels of an average character at the charts' text size, in a wide font
 # XML has no way to write these at all, escaped or not.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 

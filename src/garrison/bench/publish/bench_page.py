@@ -1,0 +1,169 @@
+"""The page of a folder of results: `garrison bench page DIR`, and what every suite with `--out DIR` does at its end.
+
+A chart or table of the page is a function of `(page, result)`; its place is its name in `SECTIONS`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import tyro
+
+from garrison.bench.method.labels import GARRISON
+from garrison.bench.method.measure import STEADY
+from garrison.bench.publish import backend_charts, simulator_charts, training_charts, user_charts
+from garrison.bench.publish.chart_parts import speed
+from garrison.bench.publish.stored import (
+    StoredResult,
+    best,
+    is_quick,
+    is_steady,
+    load,
+    measured,
+    names,
+    rate,
+    select,
+    short_name,
+)
+from garrison.errors import UserError
+from garrison.report.page import Cell, Page
+from garrison.text import short
+
+
+class Section(NamedTuple):
+    """What the page says about one result."""
+
+    title: str
+    parts: tuple[Callable[[Page, StoredResult], None], ...]
+
+
+SECTIONS: dict[str, Section] = {
+    "users": Section(
+        "The users' own tables", (user_charts.their_tables, user_charts.beside_cyborg, user_charts.every_way)
+    ),
+    "sim": Section(
+        "The simulator",
+        (
+            simulator_charts.throughput,
+            simulator_charts.thread_scaling,
+            simulator_charts.batch_memory,
+            simulator_charts.start_up,
+            simulator_charts.beside_cyborg,
+        ),
+    ),
+    "vector-synthetic": Section(
+        "Vector backends",
+        (backend_charts.share_of_limit, backend_charts.backend_throughput, backend_charts.backend_costs),
+    ),
+    "vector-scaling": Section("Scaling with workers", (backend_charts.scaling,)),
+    "train": Section("Training", (training_charts.trainers, training_charts.time_split, training_charts.every_rate)),
+    "train-async": Section("Learners without a barrier", (training_charts.without_barrier,)),
+    "record": Section("The record", (training_charts.record,)),
+}
+"""The results that have charts of their own, in the page's order; other results are shown as a table."""
+
+LEAD = (
+    "Measured by `garrison bench`: a fresh process for every repeat, a warm-up thrown away, repeats of all rows "
+    "interleaved; medians, with the range of the repeats."
+)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Make the page of a folder of results again."""
+
+    folder: Annotated[Path, tyro.conf.Positional] = Path("bench")
+    """Folder with the JSON files of `garrison bench ... --out FOLDER`."""
+
+
+def run(arguments: Arguments) -> int:
+    """Write the page and say where it is."""
+    print(f"wrote {write_page(arguments.folder)}")
+    return 0
+
+
+def write_page(folder: Path) -> Path:
+    """Write index.html into the folder."""
+    return build_page(folder).write(folder / "index.html")
+
+
+def build_page(folder: Path) -> Page:
+    """Return the page of all results in the folder."""
+    found = {name: load(folder, name) for name in names(folder)}
+    if not found:
+        raise UserError(f"no results in {folder}: garrison bench all --out {folder} measures them.")
+    page = Page("Garrison's benches", LEAD)
+    quick = [name for name, result in found.items() if is_quick(result)]
+    if quick:
+        said = f"{', '.join(quick)} ran with `--quick`, so few and short repeats."
+        page.note(f"A quick look, not for publication: {said}")
+    page.text(
+        f"~ and hollow or pale marks: the repeats spread by more than {STEADY:.0%}, so the number cannot be quoted. "
+        "Rest the pointer on a mark to see its number."
+    )
+    _headlines(page, found)
+    for name in [*SECTIONS, *(name for name in found if name not in SECTIONS)]:
+        if name in found:
+            section = SECTIONS.get(name, Section(name.replace("-", " ").capitalize(), ()))
+            page.section(section.title)
+            if command := found[name].get("method", {}).get("command"):
+                page.code(command)
+            for part in section.parts:
+                part(page, found[name])
+            _every_row(page, found[name])
+    _machines(page, found)
+    return page
+
+
+def _headlines(page: Page, found: dict[str, StoredResult]) -> None:
+    """Name our quickest row of each result, and its number only if it is steady enough to be quoted."""
+    rows = []
+    for name, result in found.items():
+        row = best(select(measured(result), who=GARRISON))
+        if row:
+            rows.append([name, short_name(row), rate(row) if is_steady(row) else "unsteady"])
+    if rows:
+        page.table(["result", "our quickest row", "steps/s"], rows)
+
+
+def _every_row(page: Page, result: StoredResult) -> None:
+    rows: list[list[object]] = []
+    for row in result.get("results", ()):
+        name = short_name(row)
+        if row["error"] is not None or not row["samples"]:
+            said = (row["error"] or "no result").strip().splitlines()[-1]
+            rows.append([name, Cell("failed", tip=said, doubtful=True), "", "", "", "", "", ""])
+            continue
+        spread = "" if row["spread"] is None else f"{row['spread']:.0%}"
+        wall, cpu = (sum(sample[k] for sample in row["samples"]) for k in ("wall_seconds", "cpu_seconds"))
+        memory = [f"{row['peak_mb']:.0f}", f"{row['share_mb']:.0f}"]
+        rows.append([name, speed(row), spread, f"{wall:.2f}", f"{cpu:.2f}", f"{row['start_seconds']:.2f}", *memory])
+    if rows:
+        header = ["row", "steps/s", "spread", "wall s", "CPU s", "start s", "peak MB", "share MB"]
+        page.table(header, rows, folded=f"every row ({len(rows)})")
+
+
+def _machines(page: Page, found: dict[str, StoredResult]) -> None:
+    page.section(
+        "Machine and method",
+        "Ratios are between rows of the same run. Spread: interquartile range over the median, or the full range with "
+        "fewer than four repeats. CPU time and memory are those of the whole tree of processes; peak counts pages that "
+        "processes share once for each, share counts them once in all.",
+    )
+    machines: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for name, result in found.items():
+        machine = result["machine"]
+        facts = {key: str(machine[key]) for key in ("cpu", "cores", "memory_mb", "system", "python") if key in machine}
+        versions = ", ".join(f"{package} {version}" for package, version in machine.get("versions", {}).items())
+        machines.setdefault(tuple((facts | {"versions": versions}).items()), []).append(name)
+    for facts_of, benches in machines.items():
+        page.facts({"results": ", ".join(benches)} | dict(facts_of))
+    rows = []
+    for name, result in found.items():
+        method, machine = result.get("method", {}), result["machine"]
+        seconds = short(method["seconds"]) if "seconds" in method else ""
+        cells = [method.get("date", ""), str(method.get("repeats", "")), seconds, f"{machine['load_before']:.2f}"]
+        rows.append([name, *cells, str(machine.get("git") or ""), machine["sim_hash"]])
+    header = ["result", "date", "repeats", "seconds each", "load before", "commit", "simulator"]
+    page.table(header, rows)

@@ -1,0 +1,95 @@
+"""`garrison bench publish`: README, docs and page from the published results in `benchmarks/`.
+
+It rewrites what stands between `<!-- NAME -->` and `<!-- end NAME -->`, and `benchmarks/index.html`; a test fails while
+they disagree with the results.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import tyro
+
+from garrison.bench.publish import cluster_tables, headline, stepping_tables, training_tables
+from garrison.bench.publish.bench_page import write_page
+from garrison.errors import UserError
+
+FOLDER = "benchmarks"
+
+
+class Table(NamedTuple):
+    """A table that documents can have."""
+
+    results: tuple[str, ...]
+    """What it is made from."""
+    make: Callable[[Path], str]
+
+
+TABLES: dict[str, Table] = {
+    "headline": Table(headline.RESULTS, headline.headline_table),
+    "sim": Table(("sim",), stepping_tables.sim_table),
+    "train": Table(("train",), training_tables.train_table),
+    "users": Table(("users",), training_tables.users_table),
+    "scaling": Table(("vector-scaling",), stepping_tables.scaling_table),
+    "peers": Table(("vector-synthetic",), stepping_tables.peers_table),
+    "cluster": Table(("cluster",), cluster_tables.cluster_table),
+    "cluster-model": Table(("cluster",), cluster_tables.cluster_model_table),
+    "record": Table(("record",), training_tables.record_table),
+    "async": Table(("train-async",), training_tables.async_table),
+    "learners": Table((training_tables.LEARNERS,), training_tables.learners_table),
+    "orders": Table((training_tables.ORDERS,), training_tables.orders_table),
+    "workflow-cost": Table((training_tables.WORKFLOW_COST,), training_tables.workflow_cost_table),
+}
+PLACES: dict[str, tuple[str, ...]] = {
+    "README.md": ("headline",),
+    "docs/performance.md": ("sim", "train", "users", "scaling"),
+    "docs/vector.md": ("peers",),
+    "docs/impala.md": ("async", "learners"),
+    "docs/workflow.md": ("orders", "workflow-cost"),
+    "docs/cluster.md": ("cluster", "cluster-model"),
+    "docs/record.md": ("record",),
+}
+"""The tables that each text must have; any other table is filled too where its marks stand."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Make README, docs and page from the results in `benchmarks/`."""
+
+    root: Annotated[Path, tyro.conf.Positional] = Path()
+    """The repository."""
+
+
+def run(arguments: Arguments) -> int:
+    """Rewrite the tables and the page, and say what changed."""
+    folder = arguments.root / FOLDER
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}.", hint="Run this in a clone, or name the clone.")
+    for place in PLACES:
+        file = arguments.root / place
+        before = file.read_text()
+        after = fill(before, folder, place)
+        file.write_text(after)
+        print(f"{place}: {'unchanged' if after == before else 'rewritten'}")
+    print(f"wrote {write_page(folder)}")
+    return 0
+
+
+def fill(text: str, folder: Path, place: str) -> str:
+    """Return the text of the file `place` with every table made again from the results in `folder`."""
+    for name, table in TABLES.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", flags=re.S)
+        if pattern.search(text):
+            made = _make(table, folder).replace("](benchmarks/", f"]({'../' * place.count('/')}benchmarks/")
+            text = pattern.sub(lambda found, made=made: f"{found[1]}{made}\n{found[2]}", text)  # type: ignore[misc]
+        elif name in PLACES[place]:
+            raise UserError(f"{place} has no place for the table {name!r}: add <!-- {name} --> and <!-- end {name} -->")
+    return text
+
+
+def _make(table: Table, folder: Path) -> str:
+    if all((folder / f"{name}.json").exists() for name in table.results):
+        return table.make(folder)
+    return "Not measured for publication yet."

@@ -1,0 +1,108 @@
+"""Tables on stepping: the simulator, backends beside their peers, and scaling with workers."""
+
+from pathlib import Path
+
+from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, is_peer
+from garrison.bench.publish.markdown import markdown, source
+from garrison.bench.publish.stored import (
+    StoredRow,
+    best,
+    brief,
+    by,
+    facts,
+    find,
+    groups,
+    load,
+    measured,
+    need,
+    over,
+    rate,
+    select,
+    share,
+    short_name,
+    value,
+)
+from garrison.text import plural
+
+WINNERS = ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit")
+
+
+def sim_table(folder: Path) -> str:
+    """Return the simulator's table: rates, and each beside CybORG in the same run."""
+    result = load(folder, "sim")
+    rows = measured(result)
+    base = find(rows, who="CybORG", red="meander")
+    start = result["startup"]
+    single = need(rows, who=GARRISON, interface="gymnasium.Env")
+    one, two = (need(rows, who=GARRISON, envs=10_000, threads=n) for n in (1, 2))
+    largest = need(rows, who=GARRISON, envs=100_000, threads=1)
+    return markdown(
+        ("", "steps/s", "times CybORG"),
+        [(short_name(row), rate(row), over(row, base) if base else "") for row in rows],
+        "Random actions, automatic resets, observations, rewards and the true state included.",
+        f"One environment takes {1e6 / value(single):.1f} µs per step through Gymnasium's single interface and",
+        f"{1e9 / value(one):.0f} ns in a batch of 10,000; a second thread makes that batch {over(two, one)} times as",
+        f"fast; 100,000 environments hold {facts(largest)['batch_mb']:.0f} MB.",
+        f"`import garrison` takes {start['import_seconds']:.2f} s, the first step",
+        f"{start['warm_first_step_seconds']:.1f} s, and once per version {start['cold_first_step_seconds']:.0f} s to",
+        f"compile. {source(result, 'sim')}",
+    )
+
+
+def scaling_table(folder: Path) -> str:
+    """Return throughput and efficiency of the worker backends by number of workers."""
+    result = load(folder, "vector-scaling")
+    cores, rows = result["machine"]["cores"], measured(result)
+    one = need(rows, who=LOOP)
+    ways = groups((row for row in rows if "workers" in row["labels"]), "who", "backend")
+    counts = sorted({row["labels"]["workers"] for some in ways.values() for row in some})
+    lines = []
+    for way, some in ways.items():
+        found = by(some, "workers")
+        written = {n: f"{brief(row)} ({share(row, one, min(n, cores))})" for n, row in found.items()}
+        lines.append((way, *(written.get(n, "") for n in counts)))
+    return markdown(
+        ("", *(plural(n, "worker") for n in counts)),
+        lines,
+        "Steps/s of 32 environments of 500 µs, and in brackets the share of the ideal: workers, at most the",
+        f"{cores} cores, times one bare loop ({brief(one)}/s). The limit is loops that never wait for each other.",
+        source(result, "vector-scaling"),
+    )
+
+
+def peers_table(folder: Path) -> str:
+    """Return, for each cost and number of environments, our backends beside the best peer."""
+    result = load(folder, "vector-synthetic")
+    rows = measured(result)
+    return markdown(
+        WINNERS,
+        winners(rows),
+        "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate.",
+        "The limit is bare loops, one per core, that never speak to each other.",
+        _held(rows),
+        source(result, "vector-synthetic"),
+    )
+
+
+def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
+    """Return the columns of `WINNERS` for every cell that has a peer and all of ours."""
+    lines = []
+    for envs, cost in sorted(by(rows, "envs", "cost"), key=lambda cell: int(cell[0])):  # costs as they were measured
+        here = select(rows, envs=envs, cost=cost)
+        mine = by(select(here, who=GARRISON), "backend")
+        top, peer = best(mine.values()), best(row for row in here if is_peer(row["labels"]))
+        limit = find(here, who=LIMIT, envs=envs, cost=cost)
+        if top and peer and limit and {"auto", "serial", "async", "shared"} <= set(mine):
+            ratios = [over(mine["auto"], peer), over(mine["auto"], mine["serial"]), over(mine["async"], mine["shared"])]
+            winner = f"{over(top, peer)} ({top['labels']['backend']})"
+            lines.append((f"{envs} x {cost}", winner, *ratios, share(top, limit)))
+    return lines
+
+
+def _held(rows: list[StoredRow]) -> str:
+    envs = max(row["labels"]["envs"] for row in rows)
+    place = {"envs": envs, "cost": rows[0]["labels"]["cost"]}
+    mine = need(rows, who=GARRISON, backend="shared", **place)
+    theirs = need(rows, who="Gymnasium", backend="Async, shared memory", **place)
+    said = [f"{row['peak_mb']:,.0f} MB in {row['samples'][0]['processes']} processes" for row in (mine, theirs)]
+    return f"At {envs} environments `shared` holds {said[0]} at its peak, Gymnasium's Async {said[1]}."

@@ -1,0 +1,86 @@
+"""The page on training: trainers beside each other, learners without a barrier, and the record."""
+
+from garrison.bench.method.labels import LIMIT, PRODUCTS, Labels, name_of
+from garrison.bench.publish.chart_parts import row_bars, speed
+from garrison.bench.publish.record_figure import LOWEST
+from garrison.bench.publish.stored import (
+    StoredResult,
+    StoredRow,
+    facts,
+    find,
+    measured,
+    select,
+    share,
+    short_name,
+)
+from garrison.challenge.leaderboard import leaderboard
+from garrison.report.page import Page, Series, bars, lines
+from garrison.report.stage_chart import stage_chart
+
+ENVS = {
+    "native": "Acting, stepping and learning on native CAGE-2",
+    "uneven": "On Python environments of about 1 ms with uneven steps; the limit is bare loops, one per core",
+}
+
+
+def trainers(page: Page, result: StoredResult) -> None:
+    """Show the trainers beside each other on every job."""
+    rows = [row for row in select(measured(result), cost=None) if row["labels"]["who"] != PRODUCTS]
+    jobs: list[Labels] = []
+    for row in rows:
+        job = {key: value for key, value in row["labels"].items() if key != "who"}
+        jobs += [job] if job not in jobs else []
+    every = dict.fromkeys(row["labels"]["who"] for row in rows)
+    series = [row_bars(who, [find(rows, who=who, **job) for job in jobs]) for who in every]
+    chart = bars([name_of(job) for job in jobs], series, y_label="steps/s")
+    page.chart(chart, "Acting, stepping and learning on native CAGE-2")
+
+
+def time_split(page: Page, result: StoredResult) -> None:
+    """Show where our trainer's time goes."""
+    split = {short_name(row): facts(row) for row in measured(result) if "learn" in facts(row)}
+    if split:
+        page.chart(stage_chart(list(split), list(split.values())), "Where our trainer's time goes")
+
+
+def every_rate(page: Page, result: StoredResult) -> None:
+    """Show all rates in one table."""
+    page.table(["", "steps/s"], [[short_name(row), speed(row)] for row in measured(result)])
+
+
+def without_barrier(page: Page, result: StoredResult) -> None:
+    """Show the learners without a barrier beside PPO: on native CAGE-2, and on uneven Python environments."""
+    for env, title in ENVS.items():
+        rows = select(measured(result), env=env)
+        series = [row_bars("steps/s", rows)]
+        page.chart(bars([_without_env(row) for row in rows], series, y_label="steps/s"), title)
+    uneven = select(measured(result), env="uneven")
+    limit = find(uneven, env="uneven", who=LIMIT)
+    if limit:
+        shares = [[_without_env(row), share(row, limit)] for row in uneven if "learner" in row["labels"]]
+        page.table(["uneven", "share of the limit"], shares)
+
+
+def _without_env(row: StoredRow) -> str:
+    return name_of({key: value for key, value in row["labels"].items() if key != "env"})
+
+
+def record(page: Page, result: StoredResult) -> None:
+    """Show the official total over time of every run, and the challenge's winner."""
+    runs, winner = result["runs"], leaderboard()[0].total
+    series = []
+    for run in runs:
+        curve = [point for point in run["curve"] if point["total"] > LOWEST]
+        name = ", ".join(str(part) for part in (run["preset"], run.get("variant"), f"seed {run['seed']}") if part)
+        series.append(
+            Series(name, [point["seconds"] / 60 for point in curve], [point["total"] for point in curve], marked=False)
+        )
+    ends = [0.0, max((x for one in series for x in one.x), default=0.0)]
+    series.append(Series(f"winner of the challenge, {winner}", ends, [winner] * 2, dashed=True, marked=False))
+    page.chart(lines(series, x_label="minutes of training", y_label="official total"), "Official total over time")
+    rows = []
+    for run in runs:
+        score = run["evaluation"]
+        total, minutes = f"{score['total']:.2f} ± {score['ci95']:.2f}", f"{run['seconds'] / 60:.1f}"
+        rows.append([f"`{run['command']}`", total, score["rules"], minutes, f"{run['steps'] / 1e6:.1f}"])
+    page.table(["command", "official total", "rules", "minutes", "million steps"], rows)

@@ -1,0 +1,159 @@
+"""`garrison bench vector`: our backends and every installed peer on the same environments, in the same run.
+
+An environment with CAGE-2's shapes and a known cost per step, constant or uneven. Two parts: *synthetic*, every
+backend at every cost and number of environments; *scaling*, our worker backends by number of workers.
+"""
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, NamedTuple
+
+import tyro
+
+from garrison import system
+from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.fresh import Configuration
+from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels, name_of
+from garrison.bench.method.measure import BenchResult, Measurement, doubling, measure
+from garrison.bench.method.terminal import print_table
+from garrison.bench.publish.keep import keep
+from garrison.bench.publish.stepping_tables import WINNERS, winners
+from garrison.bench.publish.stored import measured
+from garrison.bench.synthetic import rounds_per_second
+from garrison.errors import choose
+
+STEPPING = "garrison.bench.suites.stepping"
+COSTS: dict[str, tuple[float, bool]] = {
+    "free": (0.0, False),
+    "50 µs": (50e-6, False),
+    "500 µs": (500e-6, False),
+    "3 ms": (3e-3, False),
+    "500 µs uneven": (500e-6, True),
+    "3 ms uneven": (3e-3, True),
+}
+"""Name to (seconds per step, whether they vary)."""
+BACKENDS = ("serial", "pipes", "shared", "async", "auto")
+SCALED_ENVS = 32
+
+
+@dataclass(frozen=True)
+class Arguments(CommonArguments):
+    """Measure vector backends beside every installed peer."""
+
+    part: Literal["all", "synthetic", "scaling"] = "all"
+    """Which part to run."""
+    envs: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (20, 100, 200)
+    """How many environments the synthetic part steps; each number is measured."""
+    costs: Annotated[tuple[str, ...], tyro.conf.arg(metavar="COST ...")] = tuple(COSTS)
+    """Costs of a synthetic step, by name."""
+    repeats: int = 7
+    """Fresh processes per configuration."""
+    seconds: float = 1.0
+    """How long each works after its warm-up."""
+
+
+class Contestant(NamedTuple):
+    """Who takes part in every cell."""
+
+    labels: Labels
+    workload: str
+    arguments: dict[str, Any]
+
+
+def run(arguments: Arguments) -> int:
+    """Measure, print the tables and keep the results."""
+    for cost in arguments.costs:
+        choose("cost", cost, list(COSTS))
+    if arguments.quick:
+        arguments = replace(arguments, envs=(20,), costs=("500 µs",), repeats=2, seconds=0.15)
+    if arguments.part in ("all", "synthetic"):
+        result = synthetic(arguments)
+        record = result.record()
+        keep(arguments.out, "vector-synthetic", record)
+        for num_envs in arguments.envs:
+            print_cells(result, num_envs, arguments.costs)
+        print_table("ratios of steps/s (~: unsteady)", WINNERS, winners(measured(record)))
+    if arguments.part in ("all", "scaling"):
+        result = scaling(arguments)
+        keep(arguments.out, "vector-scaling", result.record())
+        result.print(f"{SCALED_ENVS} environments of 500 µs per step on {system.cores()} cores, by number of workers")
+    return 0
+
+
+def synthetic(arguments: Arguments) -> BenchResult:
+    """Measure every backend and peer for every cost and number of environments."""
+    rate = rounds_per_second()
+    rows = []
+    for cost in arguments.costs:
+        seconds, uneven = COSTS[cost]
+        options = {"rounds": int(seconds * rate), "uneven": uneven}
+        for num_envs in arguments.envs:
+            for labels, workload, more in contestants(arguments.quick):
+                given = {"env": "synthetic", "options": options, "num_envs": num_envs, **more}
+                place = {"envs": num_envs, "cost": cost}
+                rows.append(Configuration(labels | place, f"{STEPPING}:{workload}", given))
+    return measure(rows, repeats=arguments.repeats, seconds=arguments.seconds, warm_up=arguments.seconds / 3)
+
+
+def scaling(arguments: Arguments) -> BenchResult:
+    """Measure worker backends with 1, 2, 4, ... workers up to twice the cores, beside loops that never wait."""
+    rounds = int(COSTS["500 µs"][0] * rounds_per_second())
+    given: dict[str, Any] = {"env": "synthetic", "options": {"rounds": rounds}, "num_envs": SCALED_ENVS}
+    rows = [Configuration({"who": LOOP}, f"{STEPPING}:plain", given)]
+    for workers in doubling(2 * system.cores()):
+        some = given | {"workers": workers}
+        if not arguments.quick:
+            rows.append(Configuration({"who": LIMIT, "workers": workers}, f"{STEPPING}:limit", some))
+        for backend in ("shared",) if arguments.quick else ("pipes", "shared", "async"):
+            labels = {"who": GARRISON, "backend": backend, "workers": workers}
+            rows.append(Configuration(labels, f"{STEPPING}:ours", some | {"backend": backend}))
+    return measure(rows, repeats=arguments.repeats, seconds=arguments.seconds, warm_up=arguments.seconds / 3)
+
+
+def contestants(quick: bool = False) -> list[Contestant]:
+    """Return the bare loop, the limit, our backends and the installed peers."""
+    cores = system.cores()
+    found = [Contestant({"who": LOOP}, "plain", {}), Contestant({"who": LIMIT}, "limit", {"workers": cores})]
+    found += [Contestant({"who": GARRISON, "backend": name}, "ours", {"backend": name}) for name in BACKENDS]
+    peers: list[tuple[str, str, str, dict[str, Any]]] = [
+        ("Gymnasium", "Sync", "gymnasium_peer", {"kind": "sync"}),
+        ("Gymnasium", "Async, shared memory", "gymnasium_peer", {"kind": "shared"}),
+        ("Gymnasium", "Async, pipes", "gymnasium_peer", {"kind": "pipes"}),
+    ]
+    if not quick and importlib.util.find_spec("stable_baselines3"):  # these take seconds to import
+        peers += [("SB3", name, "sb3_peer", {"kind": name.lower()}) for name in ("Dummy", "Subproc")]
+    if not quick and importlib.util.find_spec("pufferlib"):
+        kinds = {"serial": "Serial", "workers": "Multiprocessing", "half": "half batch", "relaxed": "half, relaxed"}
+        peers += [("PufferLib", n, "puffer_peer", {"kind": kind, "workers": cores}) for kind, n in kinds.items()]
+    return [*found, *(Contestant({"who": who, "backend": b}, workload, given) for who, b, workload, given in peers)]
+
+
+def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> None:
+    """Print every backend at this number of environments, one column per cost."""
+    lines = []
+    for labels in _ways(result):
+        row = [m for cost in costs if (m := result.find(**labels, envs=num_envs, cost=cost))]
+        limits = [result.find(who=LIMIT, envs=num_envs, cost=cost) for cost in costs]
+        cells = [_cell(m, limit) for m, limit in zip(row, limits, strict=True)]
+        last = row[-1]
+        rest = [f"{last.median(what):.0f}" for what in ("processes", "peak_mb")]
+        lines.append((name_of(labels), *cells, *rest, f"{last.median('start_seconds'):.2f}"))
+    title = f"{num_envs} environments: steps/s (share of the limit; ~: unsteady)"
+    print_table(title, ("backend", *costs, "processes", "peak MB", "start s"), lines)
+
+
+def _ways(result: BenchResult) -> list[Labels]:
+    found: list[Labels] = []
+    for m in result.measurements:
+        if _way(m) not in found:
+            found.append(_way(m))
+    return found
+
+
+def _way(m: Measurement) -> Labels:
+    return {key: value for key, value in m.labels.items() if key not in ("envs", "cost")}
+
+
+def _cell(m: Measurement, limit: Measurement | None) -> str:
+    return m.brief() + (f" ({m.rate / limit.rate:.0%})" if m.samples and limit and limit.rate else "")

@@ -1,0 +1,102 @@
+"""`garrison bench record`: train the record presets from scratch, several seeds, and note when each rank is passed."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from garrison import system
+from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.measure import provenance
+from garrison.bench.publish import record_figure
+from garrison.bench.publish.keep import keep
+from garrison.challenge import leaderboard
+
+PRESETS = ("record", "record-head")
+# What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time.
+ABLATIONS: dict[str, list[str]] = {
+    "everything": [],
+    "145 actions": ["--actions", "all"],
+    "no memory": ["--observation", "bits"],
+    "no masks": ["--no-action-masks"],
+    "none of the three": ["--actions", "all", "--observation", "bits", "--no-action-masks"],
+}
+
+
+@dataclass(frozen=True)
+class Arguments(CommonArguments):
+    """Train the record presets from scratch and follow their official total over time."""
+
+    presets: tuple[str, ...] = PRESETS
+    """Which presets."""
+    seeds: int = 3
+    """Runs of each preset, with the seeds 0, 1, ..."""
+    every: int = 1_000_000
+    """Steps between evaluations during training (100 episodes per cell)."""
+    steps: int = 0
+    """Steps of each run; 0 leaves the preset's own number."""
+    ablate: bool = False
+    """Instead train variants of each preset with parts taken away, and write `record-ablation.json`."""
+    keep: Path | None = None
+    """Where to keep the run folders; by default they are deleted."""
+
+
+def run(arguments: Arguments) -> int:
+    """Train, print each run's official total, and keep the curves."""
+    if arguments.quick:
+        arguments = replace(arguments, presets=arguments.presets[:1], seeds=1, steps=200_000, every=200_000)
+    if arguments.out is not None:
+        system.require("matplotlib")
+    name = "record-ablation" if arguments.ablate else "record"
+    variants = ABLATIONS if arguments.ablate else {"": []}
+    cases = [(p, v, seed) for p in arguments.presets for v in variants for seed in range(arguments.seeds)]
+    result: dict[str, Any] = {"machine": system.facts(), "method": provenance(), "runs": []}
+    with tempfile.TemporaryDirectory() as scratch:
+        for preset, variant, seed in cases:
+            made = train(preset, seed, arguments, arguments.keep or Path(scratch), variants[variant])
+            result["runs"].append(made | {"variant": variant, "passed": passed(made["curve"])})
+            score, what = made["evaluation"], f"{preset}, {variant}" if variant else preset
+            print(f"{what}, seed {seed}: {score['total']:.2f} ± {score['ci95']:.2f} after {made['seconds']:.0f} s")
+            keep(arguments.out, name, result)  # after every run: an interrupt costs only the one that it hits
+    if arguments.out is not None and not arguments.ablate:
+        print(f"wrote {record_figure.draw(result['runs'], arguments.out / 'record.png')}")
+    return 0
+
+
+def train(preset: str, seed: int, arguments: Arguments, folder: Path, flags: list[str]) -> dict[str, Any]:
+    """Train in a fresh process, as a user would, and return the curve and the final score."""
+    out = folder / "-".join([preset, str(seed), *(flag.strip("-") for flag in flags)])
+    words = ["train", preset, "--seed", str(seed)]
+    more = ["--evaluate-every", str(arguments.every), *flags]
+    more += ["--steps", str(arguments.steps)] if arguments.steps else []
+    subprocess.run([sys.executable, "-m", "garrison", *words, "--out", str(out), *more], check=True)
+    rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    curve = [
+        {"step": row["step"], "seconds": row["time/elapsed_time"], "total": round(row["evaluation/total"], 2)}
+        for row in rows
+        if "evaluation/total" in row
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    return {
+        "preset": preset,
+        "seed": seed,
+        "command": " ".join(["garrison", *words, *more]),
+        "seconds": rows[-1]["time/elapsed_time"],
+        "steps": rows[-1]["step"],
+        "curve": curve,
+        "evaluation": {**summary["evaluation"], "agent": preset},
+        "action_mix": summary["action_mix"],
+    }
+
+
+def passed(curve: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Return the seconds after which the curve first stood above each row of the leaderboard, and stayed there."""
+    times: dict[str, float | None] = {}
+    for row in leaderboard.leaderboard():
+        below = [k for k, point in enumerate(curve) if point["total"] <= row.total]
+        first = below[-1] + 1 if below else 0
+        times[str(row.rank)] = curve[first]["seconds"] if first < len(curve) else None
+    return times

@@ -1,0 +1,127 @@
+"""`garrison bench sim`: how fast the simulator steps and starts and what it holds, beside CybORG and MiniCAGE."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+
+from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.fresh import Configuration
+from garrison.bench.method.labels import GARRISON, is_peer
+from garrison.bench.method.measure import BenchResult, doubling, measure
+from garrison.bench.publish.keep import keep
+from garrison.bench.suites import workflow_cost
+from garrison.bench.suites.simulators import is_installed, minicage_module
+from garrison.system import cores
+from garrison.text import short
+
+SIMULATORS = "garrison.bench.suites.simulators"
+SINGLE = {"who": GARRISON, "interface": "gymnasium.Env"}
+_COLD = "cold_first_step_seconds"
+
+
+@dataclass(frozen=True)
+class Arguments(CommonArguments):
+    """Measure the simulator: random actions, both attackers, episodes of 100 steps, automatic resets."""
+
+    repeats: int = 7
+    """Fresh processes per configuration."""
+    workflow: bool = False
+    """Compare batches with and without a workflow instead; the result is `workflow/cost.json`."""
+
+
+def run(arguments: Arguments) -> int:
+    """Measure, print the table and the summary, and keep the result."""
+    if arguments.workflow:
+        workflow_cost.run(arguments.quick, arguments.out)
+        return 0
+    start = quick_startup() if arguments.quick else startup(5)
+    repeats, seconds = (2, 0.2) if arguments.quick else (arguments.repeats, 1.0)
+    result = measure(configurations(arguments.quick), repeats=repeats, seconds=seconds, warm_up=0.3 * seconds)
+    result.print("simulator: random actions, B_line and Meander, episodes of 100 steps")
+    print_summary(result, start)
+    keep(arguments.out, "sim", result.record(startup=start))
+    return 0
+
+
+def batch(envs: int, threads: int = 1) -> dict[str, str | int]:
+    """Return the labels of our batch of this size."""
+    return {"who": GARRISON, "envs": envs, "threads": threads}
+
+
+def configurations(quick: bool) -> list[Configuration]:
+    """Return what is measured: ours, and the peers that can be imported."""
+    threads = doubling(cores())[1:]
+    sizes = [1000, *([10_000] if threads else [])] if quick else [1, 20, 100, 1000, 10_000, 100_000]
+    rows = [Configuration(SINGLE, f"{SIMULATORS}:single")]
+    rows += [Configuration(batch(n), f"{SIMULATORS}:native", {"num_envs": n}) for n in sizes]
+    for count in threads:
+        arguments = {"num_envs": 10_000, "threads": count}
+        rows.append(Configuration(batch(10_000, count), f"{SIMULATORS}:native", arguments))
+    if is_installed("CybORG"):
+        for red, true_states in (("bline", 0), ("meander", 0), ("meander", 2)):
+            labels = {"who": "CybORG", "red": red} | ({"true_states": true_states} if true_states else {})
+            given = {"red": red, "ask_true_state": bool(true_states)}
+            rows.append(Configuration(labels, f"{SIMULATORS}:cyborg", given))
+    if minicage_module():
+        rows.append(Configuration({"who": "MiniCAGE", "envs": 1000}, f"{SIMULATORS}:minicage", {"num_envs": 1000}))
+    return rows
+
+
+_STARTUP = """
+import json, time
+begun = time.perf_counter()
+import garrison
+imported = time.perf_counter()
+from garrison.cage2 import VectorEnv
+envs = VectorEnv(1)
+envs.reset(seed=0)
+envs.step([0])
+print(json.dumps([imported - begun, time.perf_counter() - imported]))
+"""
+
+
+def startup(repeats: int) -> dict[str, float]:
+    """Return median seconds of `import garrison`, of the first step with a warm cache, and one cold compile."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "GARRISON_CACHE_DIR": folder}
+        cold = _start(environment)
+        return _warm([_start(environment) for _ in range(repeats)]) | {_COLD: cold[1]}
+
+
+def quick_startup() -> dict[str, float]:
+    """Return what `startup` does without the compile, from the user's own cache."""
+    return _warm([_start(dict(os.environ)) for _ in range(3)][1:])
+
+
+def _warm(runs: list[list[float]]) -> dict[str, float]:
+    imports, steps = (float(np.median(seconds)) for seconds in zip(*runs, strict=True))
+    return {"import_seconds": imports, "warm_first_step_seconds": steps}
+
+
+def _start(environment: dict[str, str]) -> list[float]:
+    done = subprocess.run([sys.executable, "-c", _STARTUP], env=environment, capture_output=True, text=True, check=True)
+    times: list[float] = json.loads(done.stdout)
+    return times
+
+
+def print_summary(result: BenchResult, start: dict[str, float]) -> None:
+    """Print ratios between rows of this run, and what starting costs."""
+    single, thousand = result.find(**SINGLE), result.find(**batch(1000))
+    one, two, largest = result.find(**batch(10_000)), result.find(**batch(10_000, 2)), result.find(**batch(100_000))
+    if single and single.rate:
+        print(f"one environment: {1e6 / single.rate:.1f} µs per step")
+    if one and two and one.rate:
+        print(f"two threads at 10,000 environments: {two.rate / one.rate:.2f} times one thread")
+    if largest and largest.samples:
+        print(f"100,000 environments hold {largest.median('batch_mb'):.0f} MB")
+    for m in result.measurements:
+        if thousand and is_peer(m.labels) and m.rate:
+            print(f"{m.configuration.name}: our batch of 1000 is {short(thousand.rate / m.rate)} times as fast")
+    compile_once = f", {start[_COLD]:.1f} s with the one-time compile" if _COLD in start else ""
+    warm = f"first step {start['warm_first_step_seconds']:.2f} s with a warm cache"
+    print(f"import garrison {start['import_seconds']:.2f} s; {warm}{compile_once}")

@@ -1,0 +1,181 @@
+"""What `garrison bench vector` runs: the same environments, stepped with random actions, by us and by every peer."""
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+import garrison.vector
+from garrison.bench.method.fresh import Work
+from garrison.bench.synthetic import Synthetic
+
+BATCHES = 64  # of actions, drawn beforehand
+
+
+def maker(env: str, options: dict[str, Any]) -> Callable[[], gymnasium.Env[Any, Any]]:
+    """Return what makes one environment: "synthetic" or a Gymnasium id."""
+    if env == "synthetic":
+        return partial(Synthetic, **options)
+    return partial(gymnasium.make, env, disable_env_checker=True, **options)
+
+
+def actions_of(space: Any, num_envs: int) -> list[Any]:
+    """Draw batches of actions of a Discrete space."""
+    return list(np.random.default_rng(0).integers(0, space.n, (BATCHES, num_envs)))
+
+
+@contextmanager
+def plain(env: str, options: dict[str, Any], num_envs: int) -> Iterator[Work]:
+    """Step environment after environment in a bare loop: no vector interface, no batch of results."""
+    envs = [maker(env, options)() for _ in range(num_envs)]
+    for i, each in enumerate(envs):
+        each.reset(seed=i)
+    draws = actions_of(envs[0].action_space, num_envs)
+    count = 0
+
+    def advance() -> int:
+        nonlocal count
+        count += 1
+        for each, action in zip(envs, draws[count % BATCHES], strict=True):
+            _, _, terminated, truncated, _ = each.step(action)
+            if terminated or truncated:
+                each.reset()
+        return num_envs
+
+    yield Work(advance)
+
+
+@contextmanager
+def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> Iterator[Work]:
+    """Run `workers` bare loops side by side that never speak to each other: what this machine can do at most."""
+    context = multiprocessing.get_context("fork")
+    counters = [context.RawValue("q", 0) for _ in range(workers)]
+
+    def loop(counter: Any) -> None:
+        with plain(env, options, max(1, num_envs // workers)) as work:
+            while True:
+                counter.value += work.advance()
+
+    processes = [context.Process(target=loop, args=(counter,), daemon=True) for counter in counters]
+    for process in processes:
+        process.start()
+    seen = 0
+
+    def advance() -> int:
+        nonlocal seen
+        time.sleep(0.05)
+        before, seen = seen, sum(counter.value for counter in counters)
+        return seen - before
+
+    yield Work(advance)
+    for process in processes:
+        process.kill()
+
+
+@contextmanager
+def ours(env: str, options: dict[str, Any], num_envs: int, backend: str, workers: int | None = None) -> Iterator[Work]:
+    """Step one of our backends."""
+    target: Any = maker(env, options) if env == "synthetic" else env
+    kwargs = {} if env == "synthetic" else options
+    envs: Any = garrison.vector.make(target, num_envs, backend, workers=workers, **kwargs)
+    draws = actions_of(envs.single_action_space, num_envs)
+    envs.reset(seed=0)
+    yield Work(_ready_first(envs, draws) if backend == "async" else _in_step(envs, draws), lambda: _facts(envs))
+    envs.close()
+
+
+def _in_step(envs: Any, draws: list[Any]) -> Callable[[], int]:
+    count = 0
+    num_envs = len(draws[0])
+
+    def advance() -> int:
+        nonlocal count
+        count += 1
+        envs.step(draws[count % BATCHES])
+        return num_envs
+
+    return advance
+
+
+def _ready_first(envs: Any, draws: list[Any]) -> Callable[[], int]:
+    count = 0
+    envs.send(draws[0])
+
+    def advance() -> int:
+        nonlocal count
+        count += 1
+        env_ids = envs.recv()[5]
+        envs.send(draws[count % BATCHES][: len(env_ids)], env_ids)
+        return len(env_ids)
+
+    return advance
+
+
+def _facts(envs: Any) -> dict[str, float]:
+    return {"workers": float(envs.workers)}
+
+
+@contextmanager
+def gymnasium_peer(env: str, options: dict[str, Any], num_envs: int, kind: str) -> Iterator[Work]:
+    """Step Gymnasium's SyncVectorEnv or AsyncVectorEnv (with shared memory or pipes)."""
+    makers = [maker(env, options)] * num_envs
+    if kind == "sync":
+        envs: Any = gymnasium.vector.SyncVectorEnv(makers)
+    else:
+        envs = gymnasium.vector.AsyncVectorEnv(makers, shared_memory=kind == "shared")
+    envs.reset(seed=0)
+    yield Work(_in_step(envs, actions_of(envs.single_action_space, num_envs)))
+    envs.close(terminate=True) if kind != "sync" else envs.close()
+
+
+@contextmanager
+def sb3_peer(env: str, options: dict[str, Any], num_envs: int, kind: str) -> Iterator[Work]:
+    """Step Stable-Baselines3's DummyVecEnv or SubprocVecEnv."""
+    from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
+    makers = [maker(env, options)] * num_envs
+    envs: Any = DummyVecEnv(makers) if kind == "dummy" else SubprocVecEnv(makers, start_method="fork")
+    envs.reset()
+    yield Work(_in_step(envs, actions_of(envs.action_space, num_envs)))
+    envs.close()
+
+
+@contextmanager
+def puffer_peer(env: str, options: dict[str, Any], num_envs: int, kind: str, workers: int) -> Iterator[Work]:
+    """Step PufferLib's Serial or Multiprocessing backend; "relaxed" turns its zero-copy and sync modes off."""
+    import pufferlib.emulation
+    import pufferlib.vector
+
+    make_one = maker(env, options)
+
+    def creator(buf: Any = None, seed: int = 0) -> Any:
+        return pufferlib.emulation.GymnasiumPufferEnv(env=make_one(), buf=buf, seed=seed)
+
+    settings: dict[str, Any] = {"backend": pufferlib.vector.Serial}
+    if kind != "serial":
+        settings = {"backend": pufferlib.vector.Multiprocessing, "num_workers": workers, "batch_size": num_envs}
+    if kind in ("half", "relaxed"):
+        settings["batch_size"] = num_envs // 2
+    if kind == "relaxed":
+        settings["zero_copy"] = False
+    envs: Any = pufferlib.vector.make(creator, num_envs=num_envs, **settings)
+    if kind == "relaxed":
+        envs.sync_traj = False  # its make() does not pass this one on
+    envs.async_reset(seed=0)
+    draws = actions_of(envs.single_action_space, envs.agents_per_batch)
+    count = 0
+
+    def advance() -> int:
+        nonlocal count
+        count += 1
+        envs.recv()
+        envs.send(draws[count % BATCHES])
+        return int(envs.agents_per_batch)
+
+    yield Work(advance)
+    envs.close()

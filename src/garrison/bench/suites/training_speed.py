@@ -1,0 +1,121 @@
+"""`garrison bench train`: steps per second with acting, stepping and learning, beside every installed peer."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.fresh import Configuration
+from garrison.bench.method.labels import GARRISON, PRODUCTS, Labels, is_peer
+from garrison.bench.method.measure import BenchResult, measure
+from garrison.bench.publish.keep import keep
+from garrison.bench.suites import async_training
+from garrison.bench.synthetic import rounds_per_second
+
+OURS, PEERS = "garrison.bench.suites.our_trainers", "garrison.bench.suites.peer_trainers"
+EPOCHS = 4
+LARGE = {"num_envs": 1024, "rollout": 100, "minibatches": 8, "epochs": EPOCHS}  # what our presets do
+SMALL = {"num_envs": 64, "rollout": 64, "minibatches": 8, "epochs": EPOCHS}  # what peers do by default
+STEP_SECONDS = 0.001  # of the Python environment, on a quiet core
+IN_SEQUENCE: Labels = {"who": GARRISON, "learner": "PPO", "backend": "serial", "envs": 32, "cost": "1 ms"}
+IN_WORKERS: Labels = {"who": GARRISON, "learner": "PPO", "backend": "shared", "envs": 32, "workers": 4, "cost": "1 ms"}
+
+
+@dataclass(frozen=True)
+class Arguments(CommonArguments):
+    """Measure training on native CAGE-2 (four epochs), and on Python environments of about 1 ms per step."""
+
+    repeats: int = 7
+    """Fresh processes per configuration."""
+    seconds: float = 3.0
+    """How long each process is measured."""
+    part: Literal["all", "ppo", "async"] = "all"
+    """What to measure: PPO beside its peers, learners without a barrier beside theirs, or both."""
+    rllib_python: str = ""
+    """An interpreter that has RLlib, which cannot be installed beside us: adds its IMPALA."""
+    sample_factory_python: str = ""
+    """An interpreter that has Sample Factory, which cannot be installed beside us: adds its APPO."""
+
+
+def run(arguments: Arguments) -> int:
+    """Measure, print the tables and the ratios, and keep the results."""
+    quick = arguments.quick
+    repeats, seconds = (1, 0.5) if quick else (arguments.repeats, arguments.seconds)
+    if arguments.part == "async" or (arguments.part == "all" and not quick):  # a quick look is at PPO alone
+        peers = {"rllib": arguments.rllib_python, "sample_factory": arguments.sample_factory_python}
+        rows = async_training.configurations(quick, peers)
+        result = measure(rows, repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 2.0)
+        result.print("learners without a barrier: environment steps/s, acting, stepping and learning")
+        print_ratios(result, async_training.pairs(result), "{:.0%} of {}")
+        keep(arguments.out, "train-async", result.record())
+    if arguments.part in ("all", "ppo"):
+        rows = configurations(quick)
+        result = measure(rows, repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 1.0)
+        result.print("training: environment steps/s, acting, stepping and learning, four epochs")
+        print_ratios(result, pairs(result), "{:.2f} times {}")
+        keep(arguments.out, "train", result.record())
+    return 0
+
+
+def configurations(quick: bool) -> list[Configuration]:
+    """Return what is measured, group by group."""
+    return [row for group in GROUPS for row in group(quick)]
+
+
+def native(quick: bool) -> list[Configuration]:
+    """Return our trainer, what bounds it and the importable peers, on the native batch."""
+    peers: dict[str, tuple[str, dict[str, Any]]] = {"CleanRL-style": ("cleanrl_style", {})}
+    if importlib.util.find_spec("stable_baselines3"):
+        peers["Stable-Baselines3"] = ("sb3", {})
+    if importlib.util.find_spec("sbx"):
+        peers["SBX"] = ("sb3", {"jax": True})
+    rows = []
+    for hidden in () if quick else (64, 256):
+        large = {"job": LARGE, "hidden": hidden}
+        for more in ({}, {"trunk": "shared"}, {"compute": "autograd"}):
+            rows.append(Configuration({"who": GARRISON, "hidden": hidden} | more, f"{OURS}:ppo", large | more))
+        for who, (workload, given) in peers.items():
+            rows.append(Configuration({"who": who, "hidden": hidden}, f"{PEERS}:{workload}", large | given))
+        for more in ({}, {"trunk": "shared"}):
+            given = {"hidden": hidden, "epochs": EPOCHS} | more
+            rows.append(Configuration({"who": PRODUCTS, "hidden": hidden} | more, f"{OURS}:products", given))
+    small = {"job": SMALL, "hidden": 64}
+    job = {"hidden": 64, "minibatch": SMALL["num_envs"] * SMALL["rollout"] // SMALL["minibatches"]}
+    rows.append(Configuration({"who": GARRISON} | job, f"{OURS}:ppo", small))
+    for who in ("CleanRL-style", "Stable-Baselines3"):
+        if who in peers and not (quick and who == "Stable-Baselines3"):
+            rows.append(Configuration({"who": who} | job, f"{PEERS}:{peers[who][0]}", small))
+    return rows
+
+
+def parallel(quick: bool) -> list[Configuration]:
+    """Return PPO on 32 Python environments of 1 ms, in sequence and in 4 workers; a quick look has them in `users`."""
+    if quick:
+        return []
+    job = {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS}
+    given = {"job": job, "hidden": 64, "options": {"rounds": int(STEP_SECONDS * rounds_per_second())}}
+    return [
+        Configuration(IN_SEQUENCE, f"{OURS}:ppo", given | {"backend": "serial"}),
+        Configuration(IN_WORKERS, f"{OURS}:ppo", given | {"backend": "shared", "workers": 4}),
+    ]
+
+
+GROUPS: list[Callable[[bool], list[Configuration]]] = [native, parallel]
+"""What gives the rows; to measure more, add a function of `quick` here."""
+
+
+def pairs(result: BenchResult) -> list[tuple[Labels, Labels]]:
+    """Return whose ratios are worth printing: ours over the products that bound it, ours over each peer."""
+    every = [m.labels for m in result.measurements]
+    bounds = [(labels, labels | {"who": PRODUCTS}) for labels in every if labels["who"] == GARRISON]
+    peers = [(labels | {"who": GARRISON}, labels) for labels in every if is_peer(labels)]
+    return [*bounds, *peers, (IN_WORKERS, IN_SEQUENCE)]
+
+
+def print_ratios(result: BenchResult, pairs: list[tuple[Labels, Labels]], form: str) -> None:
+    """Print the ratio of every pair of which both were measured."""
+    for labels, base in pairs:
+        one, other = result.find(**labels), result.find(**base)
+        if one and other and one.rate and other.rate:
+            print(f"{one.configuration.name}: {form.format(one.rate / other.rate, other.configuration.name)}")

@@ -1,0 +1,230 @@
+"""The page of a folder of results: whatever is there is shown, unsteady numbers are marked and never headlined."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from garrison import cli
+from garrison.bench.publish import bench_page, stored
+from garrison.bench.publish.chart_parts import row_bars
+from garrison.bench.suites import user_tables
+from garrison.errors import UserError
+from garrison.report.page import Page, bars
+
+MACHINE = {
+    "cpu": "a <fast> one",
+    "cores": 2,
+    "load_before": 0.5,
+    "git": None,
+    "sim_hash": "abc",
+    "versions": {"x": "1"},
+}
+STEADY, WILD = (1.0, 1.01, 0.99), (1.0, 2.0, 0.5)
+
+
+def row(
+    labels: dict[str, Any], rate: float = 1000.0, factors: tuple[float, ...] = STEADY, **facts: float
+) -> dict[str, Any]:
+    ordered = sorted(factors)
+    return {
+        "labels": labels,
+        "arguments": {},
+        "steps_per_second": rate,
+        "spread": ordered[-1] - ordered[0] if len(factors) > 1 else None,
+        "steady": factors == STEADY,
+        "start_seconds": 0.1,
+        "peak_mb": 50.0,
+        "share_mb": 40.0,
+        "error": None,
+        "samples": [
+            {"steps": rate * f, "wall_seconds": 1.0, "cpu_seconds": 1.0, "processes": 1, "facts": facts}
+            for f in factors
+        ],
+    }
+
+
+def failed(labels: dict[str, Any]) -> dict[str, Any]:
+    return row(labels) | {
+        "steps_per_second": 0.0,
+        "spread": None,
+        "error": "Traceback\nValueError: <broken>",
+        "samples": [],
+    }
+
+
+def store(folder: Path, name: str, rows: list[dict[str, Any]], command: str = "garrison bench x", **extra: Any) -> None:
+    method = {"command": command, "repeats": 3, "seconds": 1.0, "date": "2026-01-01"}
+    (folder / f"{name}.json").write_text(json.dumps({"machine": MACHINE, "method": method, "results": rows, **extra}))
+
+
+def everything(folder: Path) -> None:
+    def ours(**labels: Any) -> dict[str, Any]:
+        return {"who": "garrison", **labels}
+
+    batches = [row(ours(envs=n, threads=1), n * 1e3, batch_mb=0.1) for n in (1, 1000, 10_000)]
+    threads = row(ours(envs=10_000, threads=2), 15e6, WILD, batch_mb=9.0)
+    peers = [row({"who": "CybORG", "red": "meander"}, 500.0), failed({"who": "MiniCAGE", "envs": 1000})]
+    store(folder, "sim", [*batches, threads, *peers], startup={"import_seconds": 0.1})
+    ways = [{"who": "plain loop"}, {"who": "limit"}, ours(backend="serial"), ours(backend="shared")]
+    ways.append({"who": "Gymnasium", "backend": "Async, shared memory"})
+    places = [{"envs": n, "cost": cost} for n in (20, 200) for cost in ("free", "3 ms")]
+    cells = [row(way | place, 10.0 * place["envs"]) for way in ways for place in places]
+    store(folder, "vector-synthetic", cells)
+    scaling = [row(ours(backend="shared", workers=n), 900.0 * n, WILD if n == 2 else STEADY) for n in (1, 2)]
+    store(folder, "vector-scaling", [row({"who": "plain loop"}), *scaling])
+    trainers = [{"who": who, "hidden": 64} for who in ("CleanRL-style", "matrix products")]
+    store(folder, "train", [row(ours(hidden=64), act=0.2, learn=0.8), *map(row, trainers)])
+    learners = [
+        row({"env": "native", "who": "garrison", "learner": "PPO", "epochs": 1}),
+        row({"env": "uneven", "who": "limit"}),
+        row({"env": "uneven", "who": "garrison", "learner": "IMPALA"}, 870.0),
+    ]
+    store(folder, "train-async", learners)
+    stepped = [row(ours(way=way, envs=n), 5.0 * n) for way in user_tables.WAYS for n in (1, 20, 100)]
+    stepped.append(row({"who": "CybORG", "way": "pipes", "envs": 20}, 2.0))
+    tables = user_tables.compare(stepped)
+    store(folder, "users", stepped, tables=tables, measured_on={"them": "their machine"})
+    store(folder, "cluster", [row(ours(nodes=2), 123.0)], command="garrison bench cluster --quick")
+    curve = [{"step": 10, "seconds": 60.0, "total": -70.0}, {"step": 20, "seconds": 120.0, "total": -50.0}]
+    score = {"total": -45.1, "ci95": 0.5, "rules": "leaderboard"}
+    run = {
+        "preset": "record",
+        "seed": 0,
+        "command": "garrison train record",
+        "seconds": 120.0,
+        "steps": 20,
+        "variant": "",
+    }
+    (folder / "record.json").write_text(
+        json.dumps({"machine": MACHINE, "runs": [run | {"curve": curve, "evaluation": score}]})
+    )
+
+
+def parse(html: str) -> ElementTree.Element:
+    return ElementTree.fromstring(html.removeprefix("<!DOCTYPE html>\n"))
+
+
+def test_every_result_is_shown_with_its_command_and_machine(tmp_path: Path) -> None:
+    everything(tmp_path)
+    html = bench_page.build_page(tmp_path).html()
+    root = parse(html)
+    titles = [e.text for e in root.iter("h2")]
+    assert titles == [section.title for section in bench_page.SECTIONS.values()] + ["Cluster", "Machine and method"]
+    assert "a &lt;fast&gt; one" in html
+    assert "garrison bench cluster --quick" in html
+    assert "A quick look, not for publication: cluster ran" in html
+    assert "ValueError: &lt;broken&gt;" in html
+    assert len(list(root.iter("svg"))) >= 14
+    assert "87%" in html
+    assert "no data" not in html
+    assert "CybORG itself on this machine" in html
+    assert '<td>pipes</td><td class="right">20</td>' in html
+    assert html.count(">50</td></tr>") == 1  # times: 100 of ours over 2 of CybORG's
+
+
+def test_any_row_may_have_failed(tmp_path: Path) -> None:
+    everything(tmp_path)
+    for file in sorted(tmp_path.glob("*.json")):
+        text = file.read_text()
+        count = len(json.loads(text).get("results", ()))
+        for gone in [*({k} for k in range(count)), set(range(count))]:
+            result = json.loads(text)
+            for k in gone:
+                result["results"][k] = failed(result["results"][k]["labels"])
+            file.write_text(json.dumps(result))
+            parse(bench_page.build_page(tmp_path).html())
+        file.write_text(text)
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
+    everything(tmp_path)
+    first = bench_page.write_page(tmp_path).read_bytes()
+    assert bench_page.write_page(tmp_path).read_bytes() == first
+
+
+def test_an_unsteady_number_is_marked_and_never_a_headline(tmp_path: Path) -> None:
+    everything(tmp_path)
+    root = parse(bench_page.build_page(tmp_path).html())
+    headlines = next(iter(root.iter("table")))
+    rows = [[cell.text for cell in line.iter("td")] for line in headlines.iter("tr")]
+    assert ["sim", "garrison, 10,000 environments, 2 threads", "unsteady"] in rows
+    assert ["cluster", "garrison, 2 nodes", "123 ± 1%"] in rows
+    marked = [c.text for c in root.iter("td") if "doubtful" in (c.get("class") or "")]
+    assert "7.5 M to 30 M" in marked
+    assert all("1.01" not in (text or "") for text in marked)
+
+
+def test_one_repeat_is_never_steady() -> None:
+    assert not stored.is_steady(row({"who": "x"}, factors=(1.0,)))
+    assert stored.brief(row({"who": "x"}, factors=(1.0,))) == stored.rate(row({"who": "x"}, factors=(1.0,))) == "~1 k"
+
+
+def test_ratios_carry_the_mark_of_either_side() -> None:
+    calm, wild = row({"who": "a"}, 2000.0), row({"who": "b"}, 1000.0, WILD)
+    assert stored.over(calm, calm) == "1"
+    assert stored.over(calm, wild) == "~2"
+    assert stored.over(wild, calm) == "~0.5"
+    assert stored.share(wild, calm) == "~50%"
+    assert stored.share(calm, calm, 2) == "50%"
+
+
+def test_a_wide_spread_is_shown_as_a_range() -> None:
+    assert stored.rate(row({"who": "x"}, 2000.0, WILD)) == "1 k to 4 k"
+    assert stored.rate(row({"who": "x"}, 2000.0)) == "2 k ± 1%"
+
+
+def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    everything(tmp_path)
+    assert cli.main(["bench", "page", str(tmp_path)]) == 0
+    assert str(tmp_path / "index.html") in capsys.readouterr().out
+    parse((tmp_path / "index.html").read_text())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{", "not a result"), ("[]", "names no machine"), ('{"a": 1}', "no machine")]
+)
+def test_a_foreign_file_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(UserError, match=f"odd.json.*{said}"):
+        bench_page.build_page(tmp_path)
+
+
+def test_an_empty_folder_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "page", str(tmp_path)]) == 2
+    assert "garrison bench all --out" in capsys.readouterr().err
+
+
+def test_rows_are_found_by_labels() -> None:
+    rows = [row({"who": "garrison", "envs": n, "threads": t}) for n, t in ((10, 1), (20, 1), (20, 2))]
+    rows.append(row({"who": "limit"}))
+    assert stored.find(rows, who="garrison", envs=20, threads=2) is rows[2]
+    assert stored.find(rows, who="garrison", envs=20) is None  # all labels, not some
+    assert stored.select(rows, who="garrison", envs=20) == rows[1:3]
+    assert stored.select(rows, envs=None) == rows[3:]
+    assert stored.by(rows[:2], "envs") == {10: rows[0], 20: rows[1]}
+    assert list(stored.groups(rows, "who", "threads")) == ["garrison", "garrison, 2 threads", "limit"]
+    with pytest.raises(UserError, match="no measured row 'garrison, 30 environments'"):
+        stored.need(rows, who="garrison", envs=30)
+
+
+def test_a_result_of_an_older_version_says_so(tmp_path: Path) -> None:
+    store(tmp_path, "sim", [{"name": "garrison, batch of 1000"}])
+    with pytest.raises(UserError, match="no labels"):
+        bench_page.build_page(tmp_path)
+
+
+def test_a_chart_is_one_function_and_its_name_in_a_section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fastest(page: Page, result: stored.StoredResult) -> None:
+        rows = stored.measured(result)
+        page.chart(bars([stored.short_name(r) for r in rows], [row_bars("steps/s", rows)]), "The fastest of all")
+
+    everything(tmp_path)
+    section = bench_page.SECTIONS["sim"]
+    monkeypatch.setitem(bench_page.SECTIONS, "sim", section._replace(parts=(*section.parts, fastest)))
+    monkeypatch.setitem(bench_page.SECTIONS, "cluster", bench_page.Section("Many nodes", (fastest,)))
+    html = bench_page.build_page(tmp_path).html()
+    assert html.count("The fastest of all") == 2
+    assert "Many nodes" in html

@@ -1,0 +1,71 @@
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from garrison import cli
+from garrison.bench.method.measure import doubling
+from garrison.bench.suites import backend_speed
+from garrison.bench.synthetic import Synthetic, rounds_per_second, spin
+
+
+@pytest.mark.parametrize(("labels", "workload", "arguments"), backend_speed.contestants(), ids=lambda x: str(x)[:60])
+def test_every_contestant_works(labels: dict[str, Any], workload: str, arguments: dict[str, Any]) -> None:
+    module = import_module(backend_speed.STEPPING)
+    with getattr(module, workload)(env="synthetic", options={"rounds": 10}, num_envs=4, **arguments) as work:
+        assert sum(work.advance() for _ in range(3)) > 0
+        assert all(isinstance(value, float) for value in work.facts().values())
+
+
+def test_uneven_costs_have_the_same_mean() -> None:
+    env = Synthetic(1000, uneven=True)
+    env.reset(seed=0)
+    assert np.mean(env._draws) == pytest.approx(1000, rel=0.15)
+    assert np.std(env._draws) > 500
+
+
+def test_work_is_proportional_to_rounds() -> None:
+    assert rounds_per_second() > 1e5
+    assert spin(8) == 0 ^ 1 ^ 2 ^ 3 ^ 4 ^ 5 ^ 6 ^ 7
+
+
+def test_the_command_measures_prints_and_saves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = ("limit", "garrison", "Gymnasium")
+    few = [c for c in backend_speed.contestants() if c.labels["who"] in wanted and "Async" not in str(c.labels)]
+    monkeypatch.setattr(backend_speed, "contestants", lambda quick: few)
+    arguments = ["--part", "synthetic", "--envs", "4", "--costs", "free", "--repeats", "1", "--seconds", "0.03"]
+    assert cli.main(["bench", "vector", *arguments, "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "garrison shared" in printed
+    assert "best peer" in printed
+    assert (tmp_path / "vector-synthetic.json").exists()
+
+
+def test_scaling_measures_doubling_workers_up_to_twice_the_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(backend_speed.system, "cores", lambda: 2)
+    arguments = ["--part", "scaling", "--repeats", "1", "--seconds", "0.03", "--out", str(tmp_path)]
+    assert cli.main(["bench", "vector", *arguments]) == 0
+    rows = json.loads((tmp_path / "vector-scaling.json").read_text())["results"]
+    shared = [r["labels"] for r in rows if r["labels"].get("backend") == "shared"]
+    assert shared == [{"who": "garrison", "backend": "shared", "workers": n} for n in (1, 2, 4)]
+    assert [r["error"] for r in rows] == [None] * 13
+    assert "Efficiency against the ideal" in (tmp_path / "index.html").read_text()
+
+
+def test_doubling() -> None:
+    assert [doubling(n) for n in (1, 2, 3, 8, 12)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [1, 2, 4, 8, 12]]
+
+
+def test_help_and_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench"]) == 0
+    assert "vector" in capsys.readouterr().out
+    assert cli.main(["bench", "vectr"]) == 2
+    assert "did you mean 'vector'" in capsys.readouterr().err
+    assert cli.main(["bench", "vector", "--costs", "cheap"]) == 2

@@ -1,0 +1,38 @@
+"""The record's bench: when ranks are passed, what is shipped, and one small run through the command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from garrison import cli
+from garrison.agents.ship import ship
+from garrison.bench.suites import record_runs
+from garrison.storage import checkpoint
+
+
+def test_a_rank_is_passed_when_the_curve_stays_above_it() -> None:
+    totals = [-3500.0, -100.0, -50.0, -60.0, -53.0, -52.0]
+    curve = [{"seconds": 10.0 * k, "step": k, "total": total} for k, total in enumerate(totals)]
+    times = record_runs.passed(curve)
+    assert times["20"] == 10.0  # the sleeper, -3112.20
+    assert times["1"] == 40.0  # -54.57: above at 20 s, below again at 30 s
+    assert record_runs.passed(curve[:4])["1"] is None
+
+
+@pytest.mark.slow
+def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--presets", "record", "--seeds", "1", "--steps", "200000", "--every", "100000"]
+    folders = ["--out", str(tmp_path / "out"), "--keep", str(tmp_path / "runs")]
+    assert cli.main(["bench", "record", *arguments, *folders]) == 0
+    assert "record, seed 0:" in capsys.readouterr().out
+    (run,) = json.loads((tmp_path / "out" / "record.json").read_text())["runs"]
+    assert len(run["curve"]) >= 1
+    assert (tmp_path / "out" / "record.png").stat().st_size > 10_000
+    ship(tmp_path / "runs" / "record-0", tmp_path / "record.garrison")
+    shipped = checkpoint.load(tmp_path / "record.garrison")
+    assert set(shipped["state"]) == {"weights", "steps"}
+    assert shipped["made_by"] == "garrison train record --seed 0 --evaluate-every 100000 --steps 200000"
+    assert shipped["evaluation"]["total"] == run["evaluation"]["total"]
