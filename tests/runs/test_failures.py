@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from garrison import cli
+from garrison.errors import GarrisonError
 from garrison.runs import session
+from garrison.runs.folder import RunFolder
 from garrison.storage import checkpoint
 
 SETTINGS = """
@@ -70,6 +72,15 @@ def test_an_environment_that_cannot_be_made_leaves_no_folder(tmp_path: Path, cap
     assert cli.main(settings(tmp_path, fault="raise in making")) == 1
     assert "no such scenario" in capfd.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_goes_on_forgets_the_failure_of_its_earlier_part(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    error = GarrisonError("a worker died.", details="in the night")
+    assert folder.write_error(error) == tmp_path / "error.txt"
+    assert "in the night" in folder.error.read_text()
+    folder.write_settings("")
+    assert not folder.error.exists()
 
 
 def test_a_bug_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
