@@ -8,7 +8,7 @@ import pytest
 from garrison.cage2 import VectorEnv
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, REDS, RULES, SCRIPTED_REDS, Observation, Red
-from garrison.cage2.observations import CONTENTS
+from garrison.cage2.observation_sets import WIDTHS
 from garrison.cage2.scenario import DEFAULT_FILE
 from garrison.errors import UserError
 
@@ -45,7 +45,7 @@ def test_a_mixture_cannot_have_an_external_attacker() -> None:
 
 
 def test_every_observation_action_set_rule_set_and_encoder_has_its_entry() -> None:
-    assert list(CONTENTS) == list(range(len(OBSERVATIONS)))
+    assert list(WIDTHS) == list(range(len(OBSERVATIONS)))
     assert tuple(ACTION_IDS) == ACTION_SETS
     facts = tomllib.loads(DEFAULT_FILE.read_text())
     assert tuple(facts["rules"]) == RULES
@@ -55,7 +55,7 @@ def test_every_observation_action_set_rule_set_and_encoder_has_its_entry() -> No
 @pytest.mark.parametrize("observation", OBSERVATIONS)
 def test_every_observation_begins_with_the_challenge_s_bits(observation: str) -> None:
     envs, bare = VectorEnv(2, red="meander", observation=observation), VectorEnv(2, red="meander")
-    assert envs.reset(seed=1)[0].shape == (2, CONTENTS[OBSERVATIONS.index(observation)].num_bits)
+    assert envs.reset(seed=1)[0].shape == (2, WIDTHS[OBSERVATIONS.index(observation)])
     bare.reset(seed=1)
     for action in (0, 3, 28, 132):
         shown, expected = envs.step([action] * 2)[0], bare.step([action] * 2)[0]

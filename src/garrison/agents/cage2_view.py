@@ -10,7 +10,7 @@ from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.agent_memory import allow_batch, remember_batch
 from garrison.cage2.layout import MEMORY
 from garrison.cage2.names import NUM_ACTIONS
-from garrison.cage2.observations import choose_observation
+from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
 from garrison.jit import records
@@ -26,7 +26,7 @@ class Cage2View:
         size: how many inputs the network has.
         rules: the rules that it was trained under.
         encoder: which 52 observations it reads.
-        observation: what it was trained on, see `garrison.cage2.observations`.
+        observation: what it was trained on, see `garrison.cage2.observation_sets`.
         actions: the set of actions that it chooses from, see `garrison.cage2.action_sets`.
         masked: whether it leaves out the actions that it knows to be refused.
     """

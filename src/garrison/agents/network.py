@@ -10,9 +10,9 @@ from garrison.agents.cage2_view import Cage2View
 from garrison.agents.forward import InferenceNetwork, network_of
 from garrison.agents.protocol import Choices, Flags
 from garrison.errors import UserError
+from garrison.learn.registry import learner_section
+from garrison.registration import CAGE2
 from garrison.storage import checkpoint
-
-CAGE2 = "garrison/CAGE2-v0"
 
 
 class NetworkAgent:
@@ -26,7 +26,7 @@ class NetworkAgent:
         name: what results call it.
         rules: the rules that it was trained under, if known.
         encoder: which 52 observations it reads.
-        observation: what the network was trained on, see `garrison.cage2.observations`.
+        observation: what the network was trained on, see `garrison.cage2.observation_sets`.
         actions: the set of actions that it chooses from, see `garrison.cage2.action_sets`.
         masked: whether it leaves out the actions that it knows to be refused.
         sample: draw actions instead of taking the likeliest.
@@ -62,7 +62,7 @@ class NetworkAgent:
 
         if "workflow" in values["experiment"]:
             raise UserError(f"{name} follows workflows and must be shown an order: use garrison workflow evaluate.")
-        settings = next(part for part_name, part in values["experiment"].items() if part_name not in ("env", "run"))
+        settings = learner_section(values["experiment"])
         return cls(
             network_of(values["policy"], values["state"]["weights"]),
             name=name,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from garrison.cage2.defend import allow
 from garrison.cage2.defender_memory import forget, remember
-from garrison.cage2.observations import write_further_bits
+from garrison.cage2.observation_sets import write_further_bits
 from garrison.cage2.observe import NUM_BITS
 from garrison.jit import kernel
 
@@ -37,7 +37,7 @@ def remember_batch(
             remember(memories[i], sc, actions[i], bits[i])
         for b in range(NUM_BITS):
             rows[i, b] = bits[i, b]
-        write_further_bits(memories[i], sc, rows[i])
+        write_further_bits(memories[i], int(sc.observation), rows[i])
 
 
 @kernel(cached=True)

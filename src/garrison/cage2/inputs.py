@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import NUM_HOSTS, NUM_REDS, REDS, SCRIPTED_REDS, RedKind
 from garrison.cage2.step import first_outside
-from garrison.contract.checks import whole
+from garrison.contract.resets import whole
 from garrison.errors import UserError, choose
 
 RED_KINDS = RedKind.INVALID  # an external attacker chooses among the kinds before this one

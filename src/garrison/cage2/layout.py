@@ -178,9 +178,8 @@ SCENARIO = _without_gaps(
         ("decoy_hides", "i1"),  # the encoder shows no activity where a decoy was placed (quirk Q7)
         # --- who plays Red
         ("red_odds", "f8", NUM_REDS),  # cumulative, by the codes of `Red`; drawn at each reset of a mixture
-        # --- what Blue is shown (observations.py)
-        ("observation", "i1"),  # Observation
-        ("keeps_memory", "i1"),  # what a defender can remember is kept up to date
+        # --- what Blue is shown (observation_sets.py)
+        ("observation", "i1"),  # Observation; all but BITS need what a defender can remember
         ("shows_order", "i1"),  # a row ends with the workflow's order
         # --- the workflow
         ("has_workflow", "i1"),

@@ -140,7 +140,7 @@ class _Red(NamedTuple):
 
 
 class _Observation(NamedTuple):
-    """What a batch shows to Blue (observations.py)."""
+    """What a batch shows to Blue (observation_sets.py)."""
 
     BITS: int = 0  # the challenge's 52
     MEMORY: int = 1  # and behind them what a defender can remember

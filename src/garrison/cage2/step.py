@@ -21,10 +21,11 @@ from garrison.cage2.names import (
     REMOVE_BLOCK,
     Activity,
     Belief,
+    Observation,
     Source,
     Success,
 )
-from garrison.cage2.observations import write_further_bits
+from garrison.cage2.observation_sets import write_further_bits
 from garrison.cage2.observe import NUM_BITS, notice, write_observation
 from garrison.cage2.red import choose_red_action
 from garrison.cage2.reward import charge
@@ -134,7 +135,7 @@ def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
 def show(env: Record, sc: Record, row: NDArray[np.int8]) -> None:
     """Write the observation that the scenario names, and the order of the workflow if it is shown."""
     write_observation(env, row)
-    write_further_bits(env, sc, row)
+    write_further_bits(env, int(sc.observation), row)
     if sc.shows_order:
         write_order(env, row)
 
@@ -174,6 +175,7 @@ def step_batch(
 ) -> int:
     """Step the environments start..stop-1 and return how many episodes ended."""
     sc = scenarios[0]
+    observation = int(sc.observation)  # read once: the compiler then makes a loop of its own for the plain bits
     ended = 0
     for i in range(start, stop):
         env = envs[i]
@@ -190,9 +192,9 @@ def step_batch(
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
         reward = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
         write_observation(env, obs[i])
-        if sc.keeps_memory:
+        if observation != Observation.BITS:
             remember(env, sc, action, obs[i])
-        write_further_bits(env, sc, obs[i])
+            write_further_bits(env, observation, obs[i])
         truncated = env.t >= env.length
         truncations[i] = truncated
         if truncated:

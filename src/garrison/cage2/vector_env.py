@@ -29,7 +29,7 @@ from garrison.cage2.inputs import (
 )
 from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
 from garrison.cage2.names import ACTION_SETS, NUM_ACTIONS, NUM_HOSTS, Red, Source
-from garrison.cage2.observations import choose_observation
+from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.step import (
@@ -45,7 +45,7 @@ from garrison.cage2.step import (
 from garrison.cage2.thread_team import ThreadTeam
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
 from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
-from garrison.contract import checks
+from garrison.contract import resets
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -91,7 +91,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         autoreset_mode: one of Gymnasium's three modes.
         scenario: path of a changed copy of `scenario2.toml`.
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
-            observations and actions, see `garrison.cage2.observations`.
+            observations and actions, see `garrison.cage2.observation_sets`.
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
         workflow: in which order kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
             environment's plus the alignment's (`envs.workflow` has them apart), and observations end with the order.
@@ -126,13 +126,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         copy: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        self.num_envs = num_envs = checks.whole("num_envs", num_envs, 1, 2**31 - 1)
-        self._threads = checks.whole("threads", threads, 1, 1024)
+        self.num_envs = num_envs = resets.whole("num_envs", num_envs, 1, 2**31 - 1)
+        self._threads = resets.whole("threads", threads, 1, 1024)
         self.rules, self.encoder, self.copy = rules, encoder, copy
         if render_mode not in (None, "ansi"):
             raise UserError(f"unknown render_mode {render_mode!r}; choose None or 'ansi'.")
         self.render_mode = render_mode
-        self.autoreset_mode = checks.autoreset_mode(autoreset_mode)
+        self.autoreset_mode = resets.autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
 
         self._scenario = load_scenario(scenario, rules, encoder)
@@ -190,8 +190,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             seed: s seeds environment i with s+i; a list seeds each environment, None leaves one's stream as it is.
             options: `{"reset_mask": (n,) bool array}` resets only these environments.
         """
-        seeds = checks.spread_seed(seed, self.num_envs, HIGHEST_SEED)
-        mask = checks.reset_mask(options, self.num_envs)
+        seeds = resets.spread_seed(seed, self.num_envs, HIGHEST_SEED)
+        mask = resets.reset_mask(options, self.num_envs)
         if not self._is_reset and not mask.all():
             raise ResetNeeded("the first reset must reset all environments: call reset() without a reset_mask.")
         chosen = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
@@ -296,7 +296,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         The copies share nothing with this batch. To try all actions at once: `envs.clone([i], repeat=145)`.
         """
-        ids = np.repeat(self._ids(env_ids), checks.whole("repeat", repeat, 1, 2**31 - 1))
+        ids = np.repeat(self._ids(env_ids), resets.whole("repeat", repeat, 1, 2**31 - 1))
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.num_envs = len(ids)

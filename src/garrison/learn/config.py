@@ -1,4 +1,4 @@
-"""What can be set about a policy and about each learner: frozen, checked on construction, one line of help a field."""
+"""The settings of a policy and of each learner: frozen, checked on construction, one line of help per field."""
 
 from dataclasses import dataclass, field
 
@@ -34,7 +34,7 @@ class PolicyConfig:
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """What every learner can be told."""
+    """What can be set about every learner."""
 
     steps: int = 10_000_000
     """Environment steps to train for, over all environments."""

@@ -108,6 +108,7 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         write_bytes(self.config, [config_yaml.encode()])
         write_json(self.path / "versions.json", versions())
+        self.error.unlink(missing_ok=True)  # of an earlier part
 
     def write_error(self, error: GarrisonError) -> Path | None:
         """Keep a failure's traceback and details; return the path of the file, None if it could not be written."""

@@ -1,11 +1,12 @@
-"""Any environment that `gymnasium.make` knows, stepped by a backend of `garrison.vector`."""
+"""Any environment of Gymnasium, by its id or by what makes it, stepped by a backend of `garrison.vector`."""
 
+import traceback
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import tyro
 
-from garrison.errors import UserError
+from garrison.errors import GarrisonError
 from garrison.tasks.task import EnvSettings, Task
 
 
@@ -19,33 +20,36 @@ class GymnasiumSettings(EnvSettings):
 
 @dataclass(frozen=True)
 class GymnasiumTask(Task):
-    """Environments by their Gymnasium id."""
+    """Environments by their Gymnasium id, `module:Id` or `module:callable`."""
 
     config: GymnasiumSettings
 
     def make_envs(self, num_envs: int) -> Any:
         """Make a vector environment on the backend that the settings name."""
-        import gymnasium
-
         from garrison import vector
+        from garrison.vector.naming import resolve_env
 
         config = self.config
         try:
-            gymnasium.spec(config.env)
-        except (gymnasium.error.Error, ModuleNotFoundError) as error:
-            raise UserError(f"no environment {config.env!r}: {error}") from None
-        return vector.make(
-            config.env,
-            num_envs,
-            config.backend,
-            workers=config.workers or None,
-            autoreset_mode="SameStep",
-            timing="workers",
-            **config.env_args,
-        )
+            return vector.make(
+                resolve_env(config.env),
+                num_envs,
+                config.backend,
+                workers=config.workers or None,
+                autoreset_mode="SameStep",
+                timing="workers",
+                **config.env_args,
+            )
+        except GarrisonError:
+            raise
+        except Exception as error:
+            raise GarrisonError(
+                f"the environment {config.env} could not be made: {type(error).__name__}: {error}",
+                details="".join(traceback.format_exception(error)),
+            ) from error
 
     def describe(self) -> str:
-        """Return the environment's id."""
+        """Return the environment's name."""
         return self.config.env
 
     def facts(self) -> dict[str, Any]:

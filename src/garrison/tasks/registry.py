@@ -1,6 +1,7 @@
 """Which family an environment belongs to, and the settings of all families as one flat section of a file.
 
-A new family is a module with its settings and its `Task`, and its two names here.
+A new family is a module with its `Task`, and a line in `TASKS`; if it has settings of its own, they join the bases of
+`EnvConfig`.
 """
 
 from dataclasses import dataclass
@@ -18,11 +19,11 @@ class EnvConfig(GymnasiumSettings, Cage2Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.env_args and self.env in TASKS:
+        if self.env_args and not issubclass(TASKS.get(self.env, GymnasiumTask), GymnasiumTask):
             raise UserError(f"env_args are for other environments than {self.env}, which has settings of its own.")
 
 
-TASKS = {CAGE2: Cage2Task}
+TASKS: dict[str, type[Task]] = {CAGE2: Cage2Task}
 """Environments whose family knows more about them than Gymnasium does."""
 
 

@@ -14,7 +14,7 @@ class EnvSettings:
     """The settings that environments of every family have."""
 
     env: str = CAGE2
-    """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ..."""
+    """A Gymnasium id: garrison/CAGE2-v0, CartPole-v1, ...; or module:Id, or module:callable."""
     envs: int = 1024
     """How many environments; for IMPALA and A3C, in each actor."""
     backend: str = "auto"
@@ -51,9 +51,11 @@ class FinalScore:
     """What a person reads."""
 
 
+@dataclass(frozen=True)
 class Task(ABC):
     """A family of environments with its settings; picklable, because actors make environments in their processes."""
 
+    config: EnvSettings
     fixed: ClassVar[tuple[str, ...]] = ("env", "envs")
     """Settings that a resumed run must not change."""
     is_scored: ClassVar[bool] = False
@@ -61,7 +63,7 @@ class Task(ABC):
 
     @abstractmethod
     def make_envs(self, num_envs: int) -> Any:
-        """Make a vector environment of this many environments, in which an episode's end and the next start are one."""
+        """Make a vector environment of this many environments, with the autoreset mode `SameStep`."""
 
     @abstractmethod
     def describe(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import gymnasium
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from garrison.contract import checks
+from garrison.contract import resets
 from garrison.errors import UserError, choose
 from garrison.system import cores
 from garrison.vector import extras as extras_
@@ -64,7 +64,7 @@ def make(
         env_kwargs: Passed on to the environment.
     """
     choose("backend", backend, ["auto", "native", *BACKENDS])
-    mode = checks.autoreset_mode(autoreset_mode)
+    mode = resets.autoreset_mode(autoreset_mode)
     wanted = extras_.cadences(extras)
     if timing not in (True, False, "workers"):
         raise UserError(f"timing must be True, False or 'workers'; got {timing!r}")

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from garrison.contract.checks import reset_mask, spread_seed
+from garrison.contract.resets import reset_mask, spread_seed
 from garrison.errors import UserError
 from garrison.vector import rows
 from garrison.vector.buffers import BufferPlan, Buffers

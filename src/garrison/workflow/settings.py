@@ -101,7 +101,7 @@ class WorkflowConfig:
 
 @dataclass(frozen=True)
 class WorkflowExperiment(Experiment):
-    """One training on one or more orders. Its length is told in episodes, and the learner's steps follow from them."""
+    """One training on one or more orders. Its length is a number of episodes; the learner's steps follow from it."""
 
     workflow: WorkflowConfig = field(default_factory=WorkflowConfig)
 

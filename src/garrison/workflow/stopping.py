@@ -20,11 +20,11 @@ class StopRules:
     threshold: float | None
     """Stop at this compliance; None means never."""
     patience: int
-    """Stop after so many updates without a gain of `MIN_GAIN`; 0 means never."""
+    """Stop after this many updates without a gain of `MIN_GAIN`; 0 means never."""
     min_episodes: int
-    """Neither of these before so many episodes."""
+    """Neither of these before this many episodes."""
     max_episodes: int | None
-    """Stop after so many episodes; None if something else ends the training."""
+    """Stop after this many episodes; None if something else ends the training."""
 
 
 class Stopper:

@@ -45,7 +45,7 @@ class Posterior:
 
 
 def has_sklearn() -> bool:
-    """Say whether scikit-learn is installed."""
+    """Return whether scikit-learn is installed."""
     return find_spec("sklearn") is not None
 
 

@@ -142,6 +142,14 @@ def test_numbers_in_a_heat_map_can_be_read(form: int, opacity: float) -> None:
     assert (bright + 0.05) / (dark + 0.05) >= 4.5  # WCAG AA
 
 
+def test_names_of_rows_stay_in_the_picture() -> None:
+    names = ["short", "runs/" + "deep/" * 40 + "the-end"]
+    for chart in (stacked(names, {"part": [1.0, 2.0]}), heatmap(names, ["a"], [[1.0], [2.0]])):
+        labels = [e for e in ElementTree.fromstring(chart.svg).iter("text") if e.get("class") == "tick end"]
+        assert [label.text[-7:] for label in labels if label.text] == ["short", "the-end"]
+        assert all(float(label.get("x", 0)) - 7.0 * len(label.text or "") >= 0 for label in labels)
+
+
 def test_what_rounding_made_of_a_constant_has_an_axis() -> None:
     axis = scale([0.1, 0.1 + 1e-17, 0.10000000000000002])
     assert axis.low < 0.1 < axis.high

@@ -13,7 +13,7 @@ from garrison.learn.nn.arithmetic import MASKED, exp
 Floats = NDArray[np.float32]
 Streams = NDArray[np.uint64]  # one SplitMix64 state an environment
 
-BLOCK = 16  # columns summed at once: a running sum over 145 columns would wait for one addition after the other
+BLOCK = 16  # columns summed at once: a running sum over all would wait for one addition after the other
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -6,7 +6,20 @@ from textwrap import wrap
 
 from garrison.report.page.charts import Chart, nothing, series_legend
 from garrison.report.page.scale import finite, scale
-from garrison.report.page.svg import CHARACTER, WIDTH, Frame, colour, colour_class, element, escape, frame, picture, tip
+from garrison.report.page.svg import (
+    CHARACTER,
+    WIDTH,
+    Frame,
+    colour,
+    colour_class,
+    element,
+    escape,
+    frame,
+    picture,
+    row_label,
+    row_room,
+    tip,
+)
 from garrison.text import short
 
 LINE = 15.0  # pixels of a line of a group's name
@@ -92,14 +105,14 @@ def stacked(
         return nothing()
     factors = [100 / total if total else 0.0 for total in totals] if share else [1.0] * len(rows)
     x = scale([0.0, *(t * f for t, f in zip(totals, factors, strict=True))])
-    left = min(300.0, 14 + CHARACTER * max(map(len, rows)))
+    left = row_room(rows)
     bottom = 8 + ROW * len(rows)
     height = bottom + (44 if x_label or share else 26)
     box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, WIDTH - 20.0, bottom)
     drawn = [box.draw(x_label or ("%" if share else ""), "", y_ticks=False)]
     for r, row in enumerate(rows):
         top = 8 + r * ROW
-        drawn.append(element("text", escape(row), class_="tick end", x=left - 8, y=top + ROW / 2 + 2))
+        drawn.append(row_label(row, left - 8, top + ROW / 2 + 2))
         at = 0.0
         for k, (name, values) in enumerate(parts.items()):
             size = max(0.0, values[r]) * factors[r]

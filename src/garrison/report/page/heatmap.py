@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from garrison.report.page.charts import Chart, nothing
 from garrison.report.page.scale import finite
-from garrison.report.page.svg import CHARACTER, WIDTH, element, escape, picture, tip
+from garrison.report.page.svg import CHARACTER, WIDTH, element, escape, picture, row_label, row_room, tip
 from garrison.text import short
 
 STRONGEST = 0.9  # opacity of the largest value
@@ -25,7 +25,7 @@ def heatmap(
     if not known:
         return nothing()
     low, high = min(known), max(known)
-    left = min(280.0, 14 + CHARACTER * max(map(len, rows)))
+    left = row_room(rows)
     width = min(90.0, (WIDTH - left - 10) / len(columns))
     parts = [
         element("text", escape(name), class_="tick middle", x=left + (c + 0.5) * width, y=16.0)
@@ -33,7 +33,7 @@ def heatmap(
     ]
     for r, (row, line) in enumerate(zip(rows, values, strict=True)):
         top = 24 + r * row_height
-        parts.append(element("text", escape(row), class_="tick end", x=left - 8, y=top + row_height / 2 + 4))
+        parts.append(row_label(row, left - 8, top + row_height / 2 + 4))
         for c, value in enumerate(line):
             if value is None or not math.isfinite(value):
                 continue

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from garrison.report import palette
@@ -41,6 +42,18 @@ def colour(index: int) -> str:
 def colour_class(name: str) -> str:
     """Return the class of a colour of the palette."""
     return f"c{list(palette.PALETTE).index(name)}"
+
+
+def row_label(name: str, right: float, y: float) -> str:
+    """Return a row's name that ends at `right`; of a name too long for the room, such as a path, its end."""
+    letters = int(right / CHARACTER)
+    text = name if len(name) <= letters else f"…{name[1 - letters :]}"
+    return element("text", escape(text), class_="tick end", x=right, y=y)
+
+
+def row_room(rows: Sequence[str]) -> float:
+    """Return the pixels that the names of rows get on the left."""
+    return min(0.55 * WIDTH, 14 + CHARACTER * max(map(len, rows)))
 
 
 def picture(height: float, *inside: str, name: str = "") -> str:

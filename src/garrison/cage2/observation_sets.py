@@ -1,11 +1,9 @@
 """The observations that a batch can show: how long each is, and who writes it.
 
 Every observation begins with the challenge's 52 bits (observe.py); here is what comes behind them. A writer reads only
-what is in a `MEMORY` record and in the scenario, so that agents, which are given the 52 bits alone, can have the same
-observation (agent_memory.py). `docs/extend/observation.md` shows how to add one.
+what is in a `MEMORY` record, so that agents, which are given the 52 bits alone, can have the same observation
+(agent_memory.py). `docs/extend/observation.md` shows how to add one.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +15,17 @@ from garrison.cage2.observe import NUM_BITS
 from garrison.errors import choose
 from garrison.jit import kernel
 
-
-class Contents(NamedTuple):
-    """What an observation consists of."""
-
-    num_bits: int
-    """Bits in a row, the order of a workflow not included"""
-    keeps_memory: bool
-    """Whether what a defender can remember must be kept up to date for it"""
-
-
-CONTENTS = {
-    Observation.BITS: Contents(NUM_BITS, keeps_memory=False),
-    Observation.MEMORY: Contents(NUM_REMEMBERED, keeps_memory=True),
+WIDTHS = {
+    Observation.BITS: NUM_BITS,
+    Observation.MEMORY: NUM_REMEMBERED,
 }
+"""How many bits each observation has, the order of a workflow not included"""
 
 
 @kernel
-def write_further_bits(memory: Record, sc: Record, row: NDArray[np.int8]) -> None:
+def write_further_bits(memory: Record, observation: int, row: NDArray[np.int8]) -> None:
     """Write what the observation has behind the first 52 bits of `row`."""
-    if sc.observation == Observation.MEMORY:
+    if observation == Observation.MEMORY:
         write_memory(memory, row)
 
 
@@ -44,5 +33,4 @@ def choose_observation(scenario: NDArray[np.void], name: str) -> int:
     """Set which observation the kernels write, and return its number of bits."""
     code = OBSERVATIONS.index(choose("observation", name, OBSERVATIONS))
     scenario["observation"] = code
-    scenario["keeps_memory"] = CONTENTS[code].keeps_memory
-    return CONTENTS[code].num_bits
+    return WIDTHS[code]

@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from garrison import vector
 from garrison.cage2 import VectorEnv
-from garrison.contract.checks import autoreset_mode, reset_mask, spread_seed
+from garrison.contract.resets import autoreset_mode, reset_mask, spread_seed
 from garrison.errors import UserError
 
 MAKERS = {
