@@ -82,7 +82,9 @@ def git_commit() -> str | None:
     """Return the commit of the sources, marked `+changes` when the tree differs from it; None outside a repository."""
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=SOURCES, capture_output=True, text=True, check=True)
+        # Without optional locks: an interrupt kills git, and a lock that it held would stay in the clone.
+        command = ["git", "--no-optional-locks", *arguments]
+        done = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
     try:

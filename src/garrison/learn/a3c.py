@@ -68,7 +68,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _A3CActorTask:
     config: A3CConfig
     spec: ActorSpec
     actors: int
@@ -106,7 +106,7 @@ def train(
     shared = Shared(Allocator(memory.map(length.offset)).take, len(policy.flat), actors)
     parent = _Parent(config, policy, shared, actors, resume)
     spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute)
-    task = _Task(config, spec, actors, (config.seed + parent.steps) % 2**63, length.offset)
+    task = _A3CActorTask(config, spec, actors, (config.seed + parent.steps) % 2**63, length.offset)
     parent.set_rates(progress(parent.steps, config.steps, run))
     pool = start_actors(_work, task, actors, memory, config.actor_timeout)
     try:
@@ -238,7 +238,7 @@ class _Parent:
 LOSSES = (*Means._fields, "grad_norm", "explained_variance")
 
 
-def _work(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
+def _work(task: _A3CActorTask, place: int, start: int, pipes: WorkerPipes) -> None:
     """Read the weights, collect, change the weights, again and again; the target of an actor process."""
     config, spec = task.config, task.spec
     actor = Actor(spec, actor_seed(task.seed, start, spec.num_envs), stages.SYNCHRONOUS)
