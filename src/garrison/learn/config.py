@@ -217,9 +217,7 @@ class A3CConfig(LearnerConfig):
         super().__post_init__()
         self._check_positive("actor_timeout")
         self._check_shares("gae_lambda")
-        _require(
-            self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one per core, or a number"
-        )
+        _require(self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one per core, or a number")
         choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 

@@ -74,9 +74,7 @@ def make(
     if on_worker_death not in ("raise", "restart"):
         raise UserError(f"on_worker_death must be 'raise' or 'restart'; got {on_worker_death!r}")
     if timeout is not None and timeout <= 0:
-        raise UserError(
-            f"timeout must be a positive number of seconds, or None for no limit; got {timeout!r}"
-        )
+        raise UserError(f"timeout must be a positive number of seconds, or None for no limit; got {timeout!r}")
     setup = Setup(
         makers,
         mode,
