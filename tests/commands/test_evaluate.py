@@ -14,7 +14,7 @@ def run(command: str) -> int:
 def test_json_has_exactly_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("evaluate random --json --rules leaderboard --episodes 20 --seed 7") == 0
     result = json.loads(capsys.readouterr().out)
-    assert list(result) == ["agent", "rules", "episodes", "seed", "cells", "total", "ci95"]
+    assert list(result) == ["agent", "rules", "trained_under", "episodes", "seed", "cells", "total", "ci95"]
     assert (result["agent"], result["rules"], result["episodes"], result["seed"]) == ("random", "leaderboard", 20, 7)
     assert [list(cell) for cell in result["cells"]] == [["red", "length", "mean", "stderr"]] * 9
     assert [(c["length"], c["red"]) for c in result["cells"][:4]] == [

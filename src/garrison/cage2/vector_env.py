@@ -28,7 +28,7 @@ from garrison.cage2.inputs import (
     split_actions,
 )
 from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
-from garrison.cage2.names import ACTION_SETS, NUM_ACTIONS, NUM_HOSTS, Red, Source
+from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, Red, Source
 from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
@@ -114,7 +114,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self,
         num_envs: int = 1,
         red: str | Sequence[str] | Mapping[str, float] = "bline",
-        rules: str = "head",
+        rules: str = DEFAULT_RULES,
         length: int | Sequence[int] = 100,
         encoder: str = "challenge",
         threads: int = 1,

@@ -6,18 +6,21 @@ What is scored is the environment's own reward, never one that training has scal
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from garrison.cage2.names import REDS, RULES, SCRIPTED_REDS
+from garrison.cage2.names import DEFAULT_RULES, REDS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.errors import UserError, choose
 
 if TYPE_CHECKING:
     from garrison.agents import Agent
 
+NEEDED = ("name", "encoder", "begin", "reset", "act")
+"""What `evaluate` uses of an agent; `rules` may be left out."""
 NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
@@ -40,6 +43,8 @@ class Evaluation:
     episodes: int
     seed: int
     cells: tuple[CellScore, ...]
+    trained_under: str | None = None
+    """The rules that the agent was trained under, if it tells."""
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -64,6 +69,7 @@ class Evaluation:
         return {
             "agent": self.agent,
             "rules": self.rules,
+            "trained_under": self.trained_under,
             "episodes": self.episodes,
             "seed": self.seed,
             "cells": [
@@ -81,6 +87,7 @@ class Evaluation:
         of = {(cell.red, cell.length): cell for cell in self.cells}
         lines = [
             f"{self.agent}, rules {self.rules}, {self.episodes} episodes per cell, seed {self.seed}",
+            *self._warning(),
             "",
             "length " + "".join(f"{red:>20}" for red in reds),
         ]
@@ -91,6 +98,11 @@ class Evaluation:
         if self.is_official:
             lines += ["", *place_on_leaderboard(self.agent, self.rules, self.total, self.ci95)]
         return "\n".join(lines)
+
+    def _warning(self) -> list[str]:
+        if self.trained_under in (None, self.rules):
+            return []
+        return [f"note: trained under {self.trained_under}, scored under {self.rules}"]
 
 
 def place_on_leaderboard(agent: str, rules: str, total: float, ci95: float) -> list[str]:
@@ -112,9 +124,22 @@ def place_on_leaderboard(agent: str, rules: str, total: float, ci95: float) -> l
     return [title, *top, *lines[1 : 1 + above], line("==>", total, ci95, agent), *lines[1 + above :]]
 
 
+def check_agent(agent: Any) -> None:
+    """Raise a UserError that says what an agent needs, if this is none."""
+    missing = [name for name in NEEDED if not hasattr(agent, name)]
+    if not missing:
+        return
+    what = f"an agent needs {', '.join(NEEDED)} (see garrison.agents.Agent)"
+    if isinstance(agent, str | Path):
+        raise UserError(f"{what}, not a name: write evaluate(load_agent({str(agent)!r})).")
+    if hasattr(agent, "predict"):
+        raise UserError(f"{what}; wrap a model of Stable-Baselines3 as garrison.agents.Sb3Agent(model).")
+    raise UserError(f"{what}; this {type(agent).__name__} has no {', no '.join(missing)}.")
+
+
 def evaluate(
     agent: "Agent",
-    rules: str = "head",
+    rules: str | None = None,
     episodes: int = 1000,
     seed: int = 0,
     reds: Sequence[str] = leaderboard.EVALUATED_REDS,
@@ -122,11 +147,14 @@ def evaluate(
 ) -> Evaluation:
     """Score `agent` against every attacker with every length of episodes.
 
-    A cell's episodes depend on the seed, the attacker and the length, not on the other cells.
+    Without `rules` it plays under those that it was trained under; an agent that names none, under the default ones. A
+    cell's episodes depend on the seed, the attacker and the length, not on the other cells.
     """
     from garrison.cage2 import VectorEnv
 
-    choose("rules", rules, RULES)
+    check_agent(agent)
+    trained_under = getattr(agent, "rules", None)
+    rules = choose("rules", rules or trained_under or DEFAULT_RULES, RULES)
     for red in reds:
         choose("red", red, SCRIPTED_REDS)
     for what, values in (("red", reds), ("length", lengths)):
@@ -159,4 +187,4 @@ def evaluate(
         for red, scores in zip(reds, returns.reshape(len(reds), episodes), strict=True):
             stderr = float(scores.std(ddof=1) / math.sqrt(episodes))
             cells.append(CellScore(red, int(length), float(scores.mean()), stderr))
-    return Evaluation(agent.name, rules, episodes, seed, tuple(cells), perf_counter() - began)
+    return Evaluation(agent.name, rules, episodes, seed, tuple(cells), trained_under, perf_counter() - began)

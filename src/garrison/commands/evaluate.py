@@ -45,8 +45,7 @@ def main(arguments: list[str]) -> int:
         names = ",".join(part.partition(":")[0] for part in args.red.split(","))
         raise UserError(f"each attacker is played apart: write --red {names}, without shares.")
     agent = load_agent(args.agent, sample=args.sample)
-    rules = args.rules or agent.rules or "head"
-    result = evaluate(agent, rules, args.episodes, args.seed, args.red.split(","), args.length)
+    result = evaluate(agent, args.rules or None, args.episodes, args.seed, args.red.split(","), args.length)
     print(json.dumps(result.to_dict()) if args.json else result.to_text())
     if not args.json and sys.stdout.isatty() and not result.is_official:
         print("\nThe leaderboard is shown for the challenge's nine cells only.")

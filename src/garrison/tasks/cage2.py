@@ -1,11 +1,12 @@
 """CAGE-2: its settings, how they reach the simulator, and the challenge's protocol as the score of a training."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
+from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
+from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
 from garrison.tasks.task import EnvSettings, FinalScore, QuickScore, Task
@@ -22,7 +23,7 @@ class Cage2Settings(EnvSettings):
     red: str = "bline:0.5,meander:0.5"
     """Who attacks in CAGE-2: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
     (bline:0.7,meander:0.3), drawn at each reset."""
-    rules: str = "head"
+    rules: str = DEFAULT_RULES
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
     length: int = 100
     """CAGE-2: steps after which an episode is cut."""
@@ -117,7 +118,7 @@ class Cage2Task(Task):
         """Play the protocol with fewer episodes."""
         from garrison.agents.network import NetworkAgent
 
-        result = evaluate(NetworkAgent.of(values, "checkpoint"), self.config.rules, QUICK_EPISODES)
+        result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_EPISODES)
         cells = {f"evaluation/{cell.red}_{cell.length}": cell.mean for cell in result.cells}
         return QuickScore(
             result.total,
@@ -135,12 +136,12 @@ class Cage2Task(Task):
         seconds = 0.0
         for red in leaderboard.EVALUATED_REDS:
             agent = CountingAgent(NetworkAgent.of(values, name))
-            part = evaluate(agent, self.config.rules, episodes, reds=[red])
+            part = evaluate(agent, episodes=episodes, reds=[red])
             cells += part.cells
             seconds += part.seconds
             mix[red] = agent.shares()
         cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
-        evaluation = Evaluation(name, self.config.rules, episodes, 0, tuple(cells), seconds)
+        evaluation = dataclasses.replace(part, cells=tuple(cells), seconds=seconds)
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
 
 
