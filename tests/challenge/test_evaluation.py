@@ -87,16 +87,17 @@ def test_ranks_follow_the_table() -> None:
 
 
 def test_marks_mix_the_cells_of_the_attackers() -> None:
-    marks = leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100)
+    marks = leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100, "leaderboard")
     assert marks["the winner"] == pytest.approx((-13.76 - 16.60) / 2)
     assert marks["random"] == pytest.approx((-726.92 - 566.41) / 2)
-    assert leaderboard.marks({"bline": 1.0}, 77) == {}
+    assert leaderboard.marks({"bline": 1.0}, 77, "leaderboard") == {}
 
 
 def test_known_scores_are_those_of_the_task_and_of_no_other() -> None:
-    assert leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100)["the winner"] < -10
-    assert leaderboard.marks({"bline": 1.0}, 99) == {}
-    assert leaderboard.marks({}, 100) == {}
+    assert leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100, "leaderboard")["the winner"] < -10
+    assert leaderboard.marks({"bline": 1.0}, 99, "leaderboard") == {}
+    assert leaderboard.marks({}, 100, "leaderboard") == {}
+    assert leaderboard.marks({"bline": 1.0}, 100, "head") == {}
 
 
 def test_an_agent_is_scored_under_the_rules_it_was_trained_under() -> None:

@@ -1,6 +1,7 @@
 """`garrison evaluate`: its table, its JSON and its errors."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +77,15 @@ def test_attackers_may_still_be_given_as_words(capsys: pytest.CaptureFixture[str
     assert results[0].out == results[1].out
     assert results[0].err == "garrison evaluate: write --red bline,sleep, with commas.\n"
     assert results[1].err == ""
+
+
+def test_an_attacker_of_ones_own_is_scored_beside_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+    assert run("evaluate sleep --red bline,own_attacker:Opportunist --length 20 --episodes 10 --json") == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [cell["red"] for cell in cells] == ["bline", "own_attacker:Opportunist"]
+    assert run("evaluate sleep --red bline --length 20 --episodes 10 --json") == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == cells[:1]
+    assert all(cell["mean"] < 0 for cell in cells)

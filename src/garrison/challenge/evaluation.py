@@ -4,13 +4,14 @@ What is scored is the environment's own reward, never one that training has scal
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from garrison.cage2.names import DEFAULT_RULES, REDS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
@@ -18,6 +19,9 @@ from garrison.errors import UserError, choose
 
 if TYPE_CHECKING:
     from garrison.agents import Agent
+    from garrison.cage2 import RedAgent
+
+    OneRed = str | RedAgent | type[RedAgent]
 
 NEEDED = ("name", "encoder", "begin", "reset", "act")
 """What `evaluate` uses of an agent; `rules` may be left out."""
@@ -110,8 +114,8 @@ def place_on_leaderboard(agent: str, rules: str, total: float, ci95: float) -> l
     rows = leaderboard.leaderboard()
     place = leaderboard.rank_of(total)
     title = "CAGE Challenge 2, final leaderboard"
-    if rules != "leaderboard":
-        title += f" (made under the rules 'leaderboard'; this agent played under {rules!r})"
+    if rules != leaderboard.TABLE_RULES:
+        title += f" (made under the rules {leaderboard.TABLE_RULES!r}; this agent played under {rules!r})"
     shown = rows[max(0, place - 1 - NEIGHBOURS) : place - 1 + NEIGHBOURS]
 
     def line(rank: str, score: float, error: float, who: str) -> str:
@@ -142,22 +146,29 @@ def evaluate(
     rules: str | None = None,
     episodes: int = 1000,
     seed: int = 0,
-    reds: Sequence[str] = leaderboard.EVALUATED_REDS,
+    reds: "Sequence[OneRed]" = leaderboard.EVALUATED_REDS,
     lengths: Sequence[int] = leaderboard.LENGTHS,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Evaluation:
     """Score `agent` against every attacker with every length of episodes.
 
     Without `rules` it plays under those that it was trained under; an agent that names none, under the default ones. A
     cell's episodes depend on the seed, the attacker and the length, not on the other cells.
-    """
-    from garrison.cage2 import VectorEnv
 
+    Args:
+        agent: see `garrison.agents.Agent`.
+        rules: `head` or `leaderboard`.
+        episodes: in each cell.
+        seed: decides every draw.
+        reds: names of attackers; one of your own is a `garrison.cage2.RedAgent` or `"module:Class"`.
+        lengths: steps per episode.
+        say: is told what is being played.
+    """
     check_agent(agent)
     trained_under = getattr(agent, "rules", None)
     rules = choose("rules", rules or trained_under or DEFAULT_RULES, RULES)
-    for red in reds:
-        choose("red", red, SCRIPTED_REDS)
-    for what, values in (("red", reds), ("length", lengths)):
+    names = [name_of(red) for red in reds]
+    for what, values in (("red", names), ("length", lengths)):
         if not values or len(set(values)) != len(values):
             raise UserError(f"name each {what} once, and at least one; got {' '.join(map(str, values)) or 'none'}.")
     if episodes < 2:
@@ -165,26 +176,55 @@ def evaluate(
     if seed < 0:
         raise UserError(f"seed must be 0 or more; got {seed}.")
     began = perf_counter()
-    cells = []
+    scripted = [name for name in names if name in SCRIPTED_REDS]
+    own = {name: red for name, red in zip(names, reds, strict=True) if name not in SCRIPTED_REDS}
+    cells: list[CellScore] = []
     for length in lengths:
-        envs = VectorEnv(
-            len(reds) * episodes,
-            red=[red for red in reds for _ in range(episodes)],
-            rules=rules,
-            length=length,
-            encoder=agent.encoder,
-            autoreset_mode="Disabled",
-        )
-        codes = [np.random.SeedSequence((seed, length, REDS.index(red))) for red in reds]
-        seeds = np.concatenate([code.generate_state(episodes, np.uint64) for code in codes])
-        observations, _ = envs.reset(seed=seeds.tolist())
-        agent.begin(envs.num_envs, seed=int(np.random.SeedSequence((seed, length)).generate_state(1)[0]))
-        returns = np.zeros(envs.num_envs)
-        for _ in range(length):
-            observations, rewards, _, _, _ = envs.step(agent.act(observations))
-            returns += rewards
-        envs.close()
-        for red, scores in zip(reds, returns.reshape(len(reds), episodes), strict=True):
-            stderr = float(scores.std(ddof=1) / math.sqrt(episodes))
-            cells.append(CellScore(red, int(length), float(scores.mean()), stderr))
+        scores: dict[str, NDArray[np.float64]] = {}
+        for group in [scripted] * bool(scripted) + [[name] for name in own]:
+            say(f"{len(cells) + len(scores)} of {len(names) * len(lengths)} cells: {length} steps, {', '.join(group)}")
+            attackers = [name for name in group for _ in range(episodes)] if group == scripted else own[group[0]]
+            returns = play(agent, attackers, [code_of(name) for name in group], rules, length, episodes, seed)
+            scores |= zip(group, returns, strict=True)
+        for name in names:
+            stderr = float(scores[name].std(ddof=1) / math.sqrt(episodes))
+            cells.append(CellScore(name, int(length), float(scores[name].mean()), stderr))
     return Evaluation(agent.name, rules, episodes, seed, tuple(cells), trained_under, perf_counter() - began)
+
+
+def play(
+    agent: "Agent", red: Any, codes: Sequence[int], rules: str, length: int, episodes: int, seed: int
+) -> NDArray[np.float64]:
+    """Return the returns, (attackers, episodes), of a batch with `episodes` environments for each attacker's code."""
+    from garrison.cage2 import VectorEnv
+
+    envs = VectorEnv(
+        len(codes) * episodes,
+        red=red,
+        rules=rules,
+        length=length,
+        encoder=agent.encoder,
+        autoreset_mode="Disabled",
+    )
+    streams = [np.random.SeedSequence((seed, length, code)) for code in codes]
+    seeds = np.concatenate([stream.generate_state(episodes, np.uint64) for stream in streams])
+    observations, _ = envs.reset(seed=seeds.tolist())
+    agent.begin(envs.num_envs, seed=int(np.random.SeedSequence((seed, length)).generate_state(1)[0]))
+    returns = np.zeros(envs.num_envs)
+    for _ in range(length):
+        observations, rewards, _, _, _ = envs.step(agent.act(observations))
+        returns += rewards
+    envs.close()
+    return returns.reshape(len(codes), episodes)
+
+
+def name_of(red: "OneRed") -> str:
+    """Return what results call an attacker; raise a UserError for one that cannot be played here."""
+    if not isinstance(red, str):
+        return red.__name__ if isinstance(red, type) else type(red).__name__
+    return red if ":" in red else choose("red", red, SCRIPTED_REDS)
+
+
+def code_of(name: str) -> int:
+    """Return an attacker's part of the seed; those of users share one, and so meet the same episodes."""
+    return REDS.index(name if name in SCRIPTED_REDS else "external")

@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from garrison.agents import load_agent
+from garrison.cage2.names import SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import evaluate
 from garrison.errors import UserError
@@ -27,7 +28,8 @@ class Arguments:
     seed: int = 0
     """Decides every draw: the same seed gives the same result."""
     red: str = ",".join(leaderboard.EVALUATED_REDS)
-    """Who attacks. Each attacker is played apart, so shares such as bline:0.7 have no meaning here."""
+    """Who attacks: names, and classes of your own as module:Class. Each attacker is played apart, so shares such as
+    bline:0.7 have no meaning here."""
     length: tuple[int, ...] = leaderboard.LENGTHS
     """Steps per episode. Each length is played apart."""
     sample: bool = False
@@ -41,9 +43,9 @@ def main(arguments: list[str]) -> int:
     args = tyro.cli(
         Arguments, prog="garrison evaluate", args=with_commas(arguments), config=(tyro.conf.PositionalRequiredArgs,)
     )
-    if ":" in args.red:
-        names = ",".join(part.partition(":")[0] for part in args.red.split(","))
-        raise UserError(f"each attacker is played apart: write --red {names}, without shares.")
+    names = [part.partition(":")[0] for part in args.red.split(",")]
+    if ":" in args.red and set(names) <= {*SCRIPTED_REDS}:
+        raise UserError(f"each attacker is played apart: write --red {','.join(names)}, without shares.")
     agent = load_agent(args.agent, sample=args.sample)
     result = evaluate(agent, args.rules or None, args.episodes, args.seed, args.red.split(","), args.length)
     print(json.dumps(result.to_dict()) if args.json else result.to_text())

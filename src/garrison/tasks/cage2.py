@@ -22,7 +22,7 @@ class Cage2Settings(EnvSettings):
 
     red: str = "bline:0.5,meander:0.5"
     """Who attacks in CAGE-2: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
-    (bline:0.7,meander:0.3), drawn at each reset."""
+    (bline:0.7,meander:0.3), drawn at each reset; or a class of your own, module:Class."""
     rules: str = DEFAULT_RULES
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
     length: int = 100
@@ -46,15 +46,15 @@ class Cage2Settings(EnvSettings):
 
     @property
     def red_odds(self) -> dict[str, float]:
-        """The odds of each attacker."""
-        return parse_odds(self.red)
+        """The odds of each attacker of the simulator; none if somebody's own class attacks."""
+        return {} if is_own(self.red) else parse_odds(self.red)
 
 
 def env_arguments(config: Cage2Settings) -> dict[str, Any]:
     """Return the settings as keyword arguments of `garrison.cage2.Env` and `VectorEnv`."""
     odds = config.red_odds
     return {
-        "red": odds if len(odds) > 1 else next(iter(odds)),
+        "red": odds if len(odds) > 1 else next(iter(odds), config.red),
         "rules": config.rules,
         "length": config.length,
         "encoder": config.encoder,
@@ -105,14 +105,15 @@ class Cage2Task(Task):
         config = self.config
         return {
             "backend": config.backend,
+            "red": config.red,
             "red_odds": config.red_odds,
             "rules": config.rules,
             "length": config.length,
         }
 
     def known_scores(self) -> dict[str, float]:
-        """Return what defenders of the leaderboard score against these attackers."""
-        return leaderboard.marks(self.config.red_odds, self.config.length)
+        """Return what defenders of the leaderboard score against these attackers, if the rules are the same."""
+        return leaderboard.marks(self.config.red_odds, self.config.length, self.config.rules)
 
     def quick_score(self, values: dict[str, Any]) -> QuickScore:
         """Play the protocol with fewer episodes."""
@@ -145,6 +146,12 @@ class Cage2Task(Task):
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
 
 
+def is_own(text: str) -> bool:
+    """Return whether this names a user's class, as in `my_module:MyRed`, and not the odds of an attacker."""
+    name, colon, _ = text.strip().partition(":")
+    return bool(colon) and "," not in text and name not in SCRIPTED_REDS
+
+
 def parse_odds(text: str) -> dict[str, float]:
     """Read `bline`, `bline,meander` or `bline:0.7,meander:0.3`.
 
@@ -152,6 +159,14 @@ def parse_odds(text: str) -> dict[str, float]:
     {'bline': 0.5, 'meander': 0.5}
     """
     parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    for name, _, share in parts:
+        if name.strip() == "external":
+            raise UserError(
+                "red 'external' waits for Red's actions, which a learner does not give: write your attacker as a class "
+                "and name it, as in --red my_module:MyRed (docs/extend/red_agent.md)."
+            )
+        if share.strip()[:1].isalpha():
+            raise UserError(f"a class of your own ({name}:{share}) cannot be part of a mixture yet: name it alone.")
     names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
     if not names or len(set(names)) != len(names):
         raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")
