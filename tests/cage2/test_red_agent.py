@@ -12,7 +12,7 @@ import pytest
 
 import garrison  # noqa: F401 - registers the environments
 from garrison.cage2 import RedAgent, RedView, VectorEnv
-from garrison.cage2.names import Red, RedKind, Subnet, Success
+from garrison.cage2.names import Host, Red, RedKind
 from garrison.errors import UserError
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
@@ -45,9 +45,8 @@ def test_the_action_is_blues_alone_and_masks_and_truth_are_there() -> None:
     play(envs, 1)
     assert envs.action_masks().shape == (4, envs.single_action_space.n)
     assert (envs.truth.red == Red.EXTERNAL).all()
-    assert (envs.truth.red_kind == RedKind.SWEEP).all()
-    assert (envs.truth.red_target == Subnet.USER).all()
-    assert (envs.truth.red_success == Success.YES).all()
+    assert (envs.truth.red_kind == RedKind.ESCALATE).all()
+    assert (envs.truth.red_target == Host.USER0).all()
 
 
 def test_a_saved_state_a_clone_and_a_copy_go_on_exactly() -> None:
