@@ -136,6 +136,9 @@ def check_agent(agent: Any) -> None:
     what = f"an agent needs {', '.join(NEEDED)} (see garrison.agents.Agent)"
     if isinstance(agent, str | Path):
         raise UserError(f"{what}, not a name: write evaluate(load_agent({str(agent)!r})).")
+    if hasattr(agent, "env_settings"):
+        env = agent.env_settings["env"]
+        raise UserError(f"{agent.name} was trained on {env}, not on CAGE-2: use garrison evaluate {agent.name}.")
     if hasattr(agent, "predict"):
         raise UserError(f"{what}; wrap a model of Stable-Baselines3 as garrison.agents.Sb3Agent(model).")
     raise UserError(f"{what}; this {type(agent).__name__} has no {', no '.join(missing)}.")
