@@ -18,7 +18,7 @@ from garrison import cli
 from garrison.cage2.layout import STATE
 from garrison.cage2.names import Red
 from garrison.runs import folder
-from garrison.runs.experiment import load_experiment
+from garrison.runs.experiment_file import load_experiment
 from garrison.runs.recorder import Recorder
 from garrison.storage import checkpoint
 from tests.helpers.processes import HANG, eventually
