@@ -27,7 +27,7 @@ def test_a_run_is_trained_recorded_and_resumed(preset: str, tmp_path: Path, caps
     summary = json.loads((out / "summary.json").read_text())
     assert (summary["status"], summary["training_mode"], summary["total_envs"]) == ("finished", algorithm, 4)
     assert summary["total_timesteps"] >= 2000
-    assert set(yaml.safe_load((out / "config.yaml").read_text())) == {"env", "run", algorithm}
+    assert set(yaml.safe_load((out / "config.yaml").read_text())) == {"preset", "env", "run", algorithm}
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     assert rows[-1]["train/actors"] == 1
     assert rows[-1]["train/policy_lag"] >= 0

@@ -85,6 +85,7 @@ class Follower(RunLog):
 
     def add(self, step: int, metrics: dict[str, float]) -> dict[str, float]:
         """Take the metrics of one update; return them with the time and the memory."""
+        self.started()  # for a learner that has not said so
         self._step = step
         row: dict[str, float] = {"step": step, "time/elapsed_time": round(self.seconds, 3)}
         row |= metrics

@@ -16,6 +16,7 @@ from garrison.learn.nn.description import describe_policy
 from garrison.learn.registry import LEARNERS, train
 from garrison.learn.result import Diverged
 from garrison.learn.run import RunLog
+from garrison.learn.spaces.registry import action_distribution, doubts_about, observation_form
 from garrison.runs.experiment import Experiment
 from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
@@ -132,6 +133,7 @@ def run(
         # Actors make environments of their own; then this one only tells what they are like.
         envs = stack.enter_context(closing(task.make_envs(1 if has_actors else experiment.env.envs)))
         about = describe(experiment, envs)
+        doubts = doubts_about(envs.single_observation_space)
         if has_actors:
             envs.close()
         if values is not None:
@@ -155,8 +157,9 @@ def run(
         try:
             run_log = hooks.follow(envs, log, values)
             state = prepare_resume(values, about, envs, view) if values is not None else None
-            if start.says:
-                view.say(start.says)
+            for sentence in (start.says, doubts):
+                if sentence:
+                    view.say(sentence)
             made = task.make_envs if has_actors else envs
             result = train(config, made, experiment.env.envs, run_log, state, start.weights, connect)
             state = result.state
@@ -182,10 +185,13 @@ def run(
 
 
 def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
-    """Return what a checkpoint says besides the learner's state."""
+    """Return what a checkpoint says besides the learner's state; refuse spaces that no policy is for."""
+    spaces = envs.single_observation_space, envs.single_action_space
+    observation_form(spaces[0])
+    action_distribution(spaces[1])
     return {
         "experiment": experiment.to_dict(),
-        "policy": describe_policy(experiment.learner.policy, envs.single_observation_space, envs.single_action_space),
+        "policy": describe_policy(experiment.learner.policy, *spaces),
         "layout": layout(envs),
     }
 

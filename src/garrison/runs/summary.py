@@ -22,7 +22,7 @@ def summarise(
 ) -> dict[str, Any]:
     """Return what the folder keeps about the end, under the names that users' scripts read."""
     first, last = log.first, log.last
-    steps, seconds = int(last.get("step", 0)), log.seconds
+    steps, seconds = int(last.get("step", log.first_step)), log.seconds
     reward = "rollout/ep_reward_mean"
     here = log.seconds - log.seconds_before
     summary: dict[str, Any] = {

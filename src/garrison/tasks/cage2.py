@@ -151,6 +151,12 @@ def parse_odds(text: str) -> dict[str, float]:
     {'bline': 0.5, 'meander': 0.5}
     """
     parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    if any(name.strip() == "external" for name, _, _ in parts):
+        raise UserError(
+            f"red cannot be {text!r} here: an external attacker is moved by your own program, step by step "
+            "(garrison.cage2.VectorEnv(red='external'), examples/own_attacker.py).",
+            hint=f"To train, choose from {', '.join(SCRIPTED_REDS)}.",
+        )
     names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
     if not names or len(set(names)) != len(names):
         raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")
