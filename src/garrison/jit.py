@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Function)
 
 
 # What `fastmath=True` allows: other orders of summation and fused multiply-adds, so that loops over floats become
-# vector instructions. It does not allow to assume that there is no NaN or infinity: those must stay visible.
+# vector instructions. Assuming that there is no NaN or infinity is not allowed: those must stay visible.
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
@@ -66,7 +66,7 @@ def plain(function: F) -> F:
 
 
 def is_compiled(*kernels: Any) -> bool:
-    """Say whether every kernel has machine code in the cache or in memory, without compiling any."""
+    """Return whether every kernel has machine code in the cache or in memory, without compiling any."""
     return all(k.signatures or any(_cache_files(k)) for k in kernels) if COMPILED else True
 
 

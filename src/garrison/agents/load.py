@@ -23,7 +23,7 @@ def load_agent(name: str, sample: bool = False) -> Agent:
     if name in SCRIPTED:
         return SCRIPTED[name]()
     if name in SHIPPED or Path(name).exists():
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
 
         return NetworkAgent.load(SHIPPED.get(name, Path(name)), sample, name)
     from difflib import get_close_matches

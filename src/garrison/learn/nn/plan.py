@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.learn.nn.layers import Column, Floats, Table
-from garrison.learn.nn.layout import layer_name
 from garrison.learn.nn.loss import Means, Rows
+from garrison.learn.nn.parameters import layer_name
 from garrison.learn.nn.policy import Policy
 from garrison.learn.spaces.observations import ObservationForm
 
