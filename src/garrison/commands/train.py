@@ -32,8 +32,8 @@ def main(arguments: list[str]) -> int:
     require("torch", "yaml")
     from garrison.runs import session
     from garrison.runs.resume import open_folder
+    from garrison.runs.start import open_view
     from garrison.runs.summary import print_end
-    from garrison.runs.training import open_view
 
     name, args = parse(arguments)
     experiment = args.experiment

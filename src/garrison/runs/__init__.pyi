@@ -6,4 +6,4 @@ from .experiment_file import load_experiment as load_experiment
 from .presets import PRESETS as PRESETS
 from .presets import preset as preset
 from .session import Outcome as Outcome
-from .training import train as train
+from .start import train as train
