@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import Space, spaces
 from numpy.typing import NDArray
 
+from garrison.contract.misuse import WrongType
 from garrison.errors import UserError
 
 Where = slice | list[int]
@@ -70,7 +71,8 @@ def assign(target: Arrays, where: slice | NDArray[Any], source: Arrays, path: st
         rows = target[where]
         values = np.asarray(source)
         if values.shape != rows.shape:
-            raise UserError(f"{path} must have shape {rows.shape}; got {values.shape}")
+            kind = UserError if values.ndim else WrongType
+            raise kind(f"{path} must have shape {rows.shape}; got {values.shape}")
         if values.dtype != rows.dtype and not np.can_cast(values.dtype, rows.dtype, "same_kind"):
             raise UserError(f"{path} must be of type {rows.dtype}; got {values.dtype}")
         if isinstance(where, slice):

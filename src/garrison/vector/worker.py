@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 from garrison.errors import UserError
 from garrison.vector import messages
-from garrison.vector.base import EnvInfo, EnvMaker, Setup
+from garrison.vector.base import EnvInfo, EnvMaker, Setup, check_distinct
 from garrison.vector.buffers import BufferPlan, Buffers, size
 from garrison.vector.extras import Cadences
 from garrison.vector.group import Entries, EnvGroup, env_failed
@@ -62,6 +62,7 @@ class EnvHost:
                 raise
             except Exception as error:
                 raise env_failed(i, "its making", error) from error
+        check_distinct(self._envs, task.first)
         infos = [EnvInfo.of(env, list(task.extras)) for env in self._envs]
         self.info = infos[0]
         """What the environments say about themselves."""

@@ -18,6 +18,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from garrison.contract.misuse import NothingPending, Pending
 from garrison.errors import UserError
 from garrison.vector import messages, rows
 from garrison.vector.backends.worker_envs import ClosedByFault, WorkerEnvs
@@ -61,7 +62,7 @@ class AsyncEnvs(WorkerEnvs):
         self._must_be_ready()
         wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
         if not wanted:
-            raise UserError("recv() has nothing to wait for: call send(actions, env_ids) first")
+            raise NothingPending("recv() has nothing to wait for: call send(actions, env_ids) first")
         with ClosedByFault(self):
             while len(self._ready) < wanted:
                 self._take_in()
@@ -89,7 +90,7 @@ class AsyncEnvs(WorkerEnvs):
             raise UserError(f"env_ids must be different from each other; got {ids}")
         busy = self._sent[ids]
         if busy.any():
-            raise UserError(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
+            raise Pending(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
         if self._mode is AutoresetMode.DISABLED:
             self._must_not_have_ended(ids)
 
@@ -157,9 +158,7 @@ class AsyncEnvs(WorkerEnvs):
 
     def _step(self) -> Entries:
         if len(self.in_flight):
-            raise UserError(
-                f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}"
-            )
+            raise Pending(f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}")
         self._start(self._everyone_ids)
         with ClosedByFault(self):
             while len(self._ready) < self.num_envs:

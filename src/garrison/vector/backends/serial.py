@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.vector.base import BatchedEnvs, EnvInfo, Setup
+from garrison.vector.base import BatchedEnvs, EnvInfo, Setup, check_distinct
 from garrison.vector.buffers import Buffers
 from garrison.vector.group import Entries
 from garrison.vector.timing.timed_group import group_class
@@ -46,6 +46,7 @@ class SerialEnvs(BatchedEnvs):
 def make_all(setup: Setup) -> list[Any]:
     """Make every environment in this process and check that they are alike."""
     envs = [maker() for maker in setup.makers]
+    check_distinct(envs)
     first = EnvInfo.of(envs[0], list(setup.extras))
     for i, env in enumerate(envs[1:], start=1):
         first.check(EnvInfo.of(env, list(setup.extras)), i)
