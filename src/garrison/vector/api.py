@@ -42,8 +42,8 @@ def make(
     """Make `num_envs` environments behind one `gymnasium.vector.VectorEnv`.
 
     Every call returns fresh arrays, as Gymnasium's own vector environments do. With `copy=False` they belong to the
-    vector environment and **the next step overwrites them**: quicker, for callers that keep nothing. The same seed gives
-    the same bytes on every backend and number of workers (on `threads`, if the environments can be stepped by threads).
+    vector environment and **the next step overwrites them**: quicker, for callers that keep nothing. The same seed
+    gives the same bytes on every backend and number of workers (on `threads`, if the environments are thread-safe).
 
     Args:
         env: A Gymnasium id, a callable that makes an environment, or a list of them, one per environment.
