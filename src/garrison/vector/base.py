@@ -18,7 +18,7 @@ from garrison.errors import UserError
 from garrison.vector import rows
 from garrison.vector.buffers import BufferPlan, Buffers
 from garrison.vector.extras import Cadences, Shapes, shapes
-from garrison.vector.group import Entries
+from garrison.vector.group import Callee, Entries, Options, Seeds
 
 EnvMaker = Callable[[], gymnasium.Env[Any, Any]]
 Flags = NDArray[np.bool_]
@@ -131,32 +131,36 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         return BufferPlan(self.num_envs, *spaces, info.extras, self.workers, self._setup.timing)
 
     @abstractmethod
-    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
-        """Reset the chosen environments into the buffers."""
+    def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
+        """Reset the chosen environments into the buffers, each with its seed and options."""
 
     @abstractmethod
     def _step(self) -> Entries:
         """Step all environments with the actions in the buffers into the buffers."""
 
     @abstractmethod
-    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Return (or call) attribute `name` of each chosen environment."""
+    def _call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Return (or call) the attribute `what` of each chosen environment, or call a function with it."""
 
     @abstractmethod
     def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
         """Set attribute `name` of each chosen environment."""
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | Sequence[dict[str, Any] | None] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments, or those in `options["reset_mask"]`.
 
-        An integer `seed` s seeds environment i with s + i; a sequence has one seed, or None, per environment.
+        An integer `seed` s seeds environment i with s + i; a sequence has one seed, or None, per environment. Options
+        are for all environments; a list has those of each.
         """
         self._must_be_open()
         seeds = spread_seed(seed, self.num_envs)
-        chosen, options = self._chosen(options)
-        entries = self._reset(chosen, [seeds[i] for i in chosen], options)
+        chosen, each = self._chosen(options)
+        entries = self._reset(chosen, [seeds[i] for i in chosen], each)
         self._ended[chosen] = False
         self._reset_done = True
         return self._own(self._buffers.observations), merge(entries, self.num_envs)
@@ -182,11 +186,20 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
 
     def call_some(self, chosen: Sequence[int], name: str, *args: Any, **kwargs: Any) -> list[Any]:
         """Do what `call` does for some environments only."""
+        return self._call_each(chosen, name, args, kwargs)
+
+    def apply_some(self, chosen: Sequence[int], function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Any]:
+        """Call `function(env, *args, **kwargs)` with some environments, where they live."""
+        return self._call_each(chosen, function, args, kwargs)
+
+    def _call_each(
+        self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> list[Any]:
         self._must_be_open()
         for i in chosen:
             if not 0 <= i < self.num_envs:
                 raise UserError(f"there is no environment {i}; there are {self.num_envs}, counted from 0")
-        return self._call(chosen, name, args, kwargs)
+        return self._call(chosen, what, args, kwargs)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return an attribute of every environment."""
@@ -234,13 +247,21 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
     def _own(self, batch: rows.Arrays) -> rows.Arrays:
         return rows.duplicate(batch) if self._setup.copy else batch
 
-    def _chosen(self, options: dict[str, Any] | None) -> tuple[NDArray[np.intp], dict[str, Any] | None]:
+    def _chosen(
+        self, options: dict[str, Any] | Sequence[dict[str, Any] | None] | None
+    ) -> tuple[NDArray[np.intp], Options]:
+        """Return which environments a reset concerns, and the options of each of these."""
+        if options is not None and not isinstance(options, dict):
+            if len(options) != self.num_envs:
+                raise UserError(f"a list of options must have one per environment, {self.num_envs}; got {len(options)}")
+            return np.arange(self.num_envs), list(options)
         if options is None or "reset_mask" not in options:
-            return np.arange(self.num_envs), options
+            return np.arange(self.num_envs), [options] * self.num_envs
         mask = reset_mask(options, self.num_envs)
         if not self._reset_done and not mask.all():
             raise NotReset("the first reset must be of all environments: call reset() without a mask first")
-        return np.flatnonzero(mask), {key: value for key, value in options.items() if key != "reset_mask"}
+        chosen = np.flatnonzero(mask)
+        return chosen, [{key: value for key, value in options.items() if key != "reset_mask"}] * len(chosen)
 
     def _must_be_open(self) -> None:
         if self.closed:

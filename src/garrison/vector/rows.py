@@ -81,6 +81,15 @@ def assign(target: Arrays, where: slice | NDArray[Any], source: Arrays, path: st
             target[where] = values
 
 
+def stack(space: Space[Any], values: Sequence[Any]) -> Arrays:
+    """Make a batch of one value of `space` per environment: what `split` undoes."""
+    if isinstance(space, spaces.Dict):
+        return {key: stack(part, [value[key] for value in values]) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(stack(part, [value[k] for value in values]) for k, part in enumerate(space.spaces))
+    return np.asarray(values, space.dtype)
+
+
 def split(space: Space[Any], batch: Arrays, where: Where) -> list[Any]:
     """Return one action per chosen environment, as its action space would sample it; nothing shares the batch's memory.
 

@@ -23,7 +23,7 @@ from garrison.errors import UserError
 from garrison.vector import messages, rows
 from garrison.vector.backends.worker_envs import ClosedByFault, WorkerEnvs
 from garrison.vector.base import Flags, Setup, merge
-from garrison.vector.group import Entries
+from garrison.vector.group import Callee, Entries, Options, Seeds
 from garrison.workers import channel
 
 Ready = tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any], NDArray[np.int64]]
@@ -151,7 +151,7 @@ class AsyncEnvs(WorkerEnvs):
         self._ready += flying
         self._lost.update(set(r).difference(self._ready))
 
-    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
+    def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
         self._drain()
         self._lost.difference_update(chosen.tolist())
         return super()._reset(chosen, seeds, options)
@@ -168,9 +168,9 @@ class AsyncEnvs(WorkerEnvs):
         said, self._said = self._said, {}
         return sorted(said.items())
 
-    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         self._wait_for_all()
-        return super()._call(chosen, name, args, kwargs)
+        return super()._call(chosen, what, args, kwargs)
 
     def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
         self._wait_for_all()
