@@ -19,6 +19,7 @@ from garrison.vector import rows
 from garrison.vector.buffers import BufferPlan, Buffers
 from garrison.vector.extras import Cadences, Shapes, shapes
 from garrison.vector.group import Callee, Entries, Options, Seeds
+from garrison.vector.timing.parts import Times
 
 EnvMaker = Callable[[], gymnasium.Env[Any, Any]]
 Flags = NDArray[np.bool_]
@@ -221,6 +222,11 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
     def render(self, index: int | None = None) -> Any:
         """Return the frame of environment `index`, or a tuple of all frames."""
         return self.call("render") if index is None else self.call_some([index], "render")[0]
+
+    @property
+    def times(self) -> Times:
+        """Where the time of all calls went; there is none unless it was made with `timing`."""
+        raise AttributeError("this vector environment does not account for its time: make it with timing=True")
 
     @property
     def np_random(self) -> Any:
