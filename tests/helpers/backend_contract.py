@@ -353,3 +353,26 @@ def test_copies_are_refused_in_one_sentence(backend: str) -> None:
         with pytest.raises(UserError, match=f"backend '{backend}' cannot be pickled or copied"):
             copy(envs)
     envs.close()
+
+
+OBJECTS = ["text", "sequence", "graph", "one of", "own", "mixed"]
+
+
+@pytest.mark.parametrize("space", OBJECTS)
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED], ids=["same", "disabled"])
+def test_objects_travel_in_every_mode(backend: str, space: str, mode: AutoresetMode) -> None:
+    reference = SyncVectorEnv(makers(observations=space, actions=space), autoreset_mode=mode)
+    envs = make(backend, observations=space, actions=space, autoreset_mode=mode)
+    assert_same(play(reference, 9), play(envs, 9))
+    envs.close()
+
+
+def test_objects_that_came_back_stay_as_they_were(backend: str) -> None:
+    envs = make(backend, observations="mixed")
+    kept = envs.reset(seed=0)[0]
+    before = deepcopy(kept)
+    for _ in range(3):
+        envs.step(np.full(5, 2))
+    assert_same(kept, before)
+    assert isinstance(kept["text"], tuple)
+    envs.close()

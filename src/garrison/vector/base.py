@@ -126,6 +126,7 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         self._buffers = buffers
         self.extras = buffers.extras
         self._ended = np.zeros(self.num_envs, np.bool_)
+        self._shows_objects = bool(rows.object_spaces(info.observation_space))
 
     def _plan(self, info: EnvInfo) -> BufferPlan:
         spaces = info.observation_space, info.action_space
@@ -179,6 +180,8 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         results = (buffers.observations, buffers.rewards, buffers.terminations, buffers.truncations)
         if self._setup.copy:
             results = rows.duplicate(results)
+        if self._shows_objects:
+            results = (rows.shown(results[0]), *results[1:])
         return *results, merge(entries, self.num_envs) if entries else {}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -251,7 +254,8 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         )
 
     def _own(self, batch: rows.Arrays) -> rows.Arrays:
-        return rows.duplicate(batch) if self._setup.copy else batch
+        batch = rows.duplicate(batch) if self._setup.copy else batch
+        return rows.shown(batch) if self._shows_objects else batch
 
     def _chosen(
         self, options: dict[str, Any] | Sequence[dict[str, Any] | None] | None

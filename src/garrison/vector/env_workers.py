@@ -10,10 +10,13 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
+import numpy as np
+
+from garrison.vector import messages, rows
 from garrison.vector.base import EnvInfo, Setup
 from garrison.vector.buffers import BufferPlan, Buffers, size
 from garrison.vector.group import POSITION_BITS
-from garrison.vector.worker import WorkerTask, work
+from garrison.vector.worker import WorkerTask, pack_objects, put_objects, work
 from garrison.workers import channel
 from garrison.workers.channel import Message
 from garrison.workers.faults import EnvTimeout, WorkerDied
@@ -52,8 +55,11 @@ class ProcessEnvPool(WorkerPool):
     """Worker processes that hold environments, with buffers in shared memory; implements `EnvPool`."""
 
     _buffers: Buffers
+    _sends_objects = False
 
     def __init__(self, setup: Setup) -> None:
+        self._groups = setup.groups()
+
         def task_of(number: int, _: int) -> WorkerTask:
             return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork")
 
@@ -65,7 +71,27 @@ class ProcessEnvPool(WorkerPool):
     def make_buffers(self, plan: BufferPlan) -> Buffers:
         """Lay out the shared memory."""
         self._buffers = Buffers(plan, self.memory.map(size(plan)))
+        self._sends_objects = bool(rows.object_spaces(plan.action_space))
+        found = [*rows.object_spaces(plan.observation_space), *rows.object_spaces(plan.action_space)]
+        if found:
+            kinds = " and ".join(sorted({type(space).__name__ for space in found}))
+            log.warning("values of %s spaces cannot lie in shared memory: they travel pickled, which is slower", kinds)
         return self._buffers
+
+    def send(self, worker: int, opcode: bytes, payload: bytes = b"") -> None:
+        """Send a worker a message; before a step, those actions that do not lie in the shared memory."""
+        if self._sends_objects and opcode in (messages.STEP, messages.SOME):
+            r = self._groups[worker]
+            numbers = range(len(r)) if opcode == messages.STEP else np.frombuffer(payload, np.int32).tolist()
+            super().send(worker, messages.OBJECTS, pack_objects(self._buffers.actions, numbers, r.start))
+        super().send(worker, opcode, payload)
+
+    def _receive(self, worker: int) -> Message | None:
+        message = super()._receive(worker)
+        while message is not None and message.opcode == messages.OBJECTS:
+            put_objects(self._buffers.observations, message.payload, self._groups[worker].start)
+            message = super()._receive(worker)  # what they belong to comes right behind
+        return message
 
     def position(self, worker: int) -> int:
         """Read the worker's cell in the shared memory."""
