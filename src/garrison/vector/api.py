@@ -25,6 +25,7 @@ from garrison.vector.options import (
     worker_count,
 )
 from garrison.vector.registry import BACKENDS
+from garrison.workers import interrupts
 from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ def build(name: str, setup: Setup, time_callers: bool) -> BatchedEnvs:
     if sys.platform == "win32" and backend.has_processes:
         raise UserError(f"backend {name!r} needs Linux or macOS; use 'serial' or 'threads' here")
     timing = setup.timing and bool(backend.timed) and (backend.has_processes or time_callers)
-    return backend.load(timing)(replace(setup, timing=timing))
+    kind = backend.load(timing)
+    return interrupts.make(lambda: kind(replace(setup, timing=timing)), lambda envs: envs.close())
 
 
 def _native(

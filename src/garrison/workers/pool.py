@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from garrison.workers import channel
+from garrison.workers import channel, interrupts
 from garrison.workers.channel import Message
 from garrison.workers.faults import describe_exit
 from garrison.workers.launch import Launch, WorkerHandle
@@ -147,28 +147,31 @@ class WorkerPool:
     def restart(self, worker: int, grace: float = 0.0) -> None:
         """End a worker, if it has not ended within `grace` seconds, and start another one in its place."""
         self._stop_listening(worker)
-        self._workers.pop(worker).end(grace)
+        with interrupts.deferred():
+            self._workers.pop(worker).end(grace)
         self._start(worker)
 
     def close(self, grace: float = GRACE_SECONDS) -> None:
         """End every worker: ask, wait a moment, kill. Safe to call twice, and does nothing in forked copies."""
         if self._closed or os.getpid() != self._owner:
             return
-        self._closed = True
-        atexit.unregister(self.close)
-        for handle in self._workers.values():
-            with suppress(OSError):
-                channel.send(handle.commands, channel.EXIT)
-        deadline = time.monotonic() + grace
-        for handle in self._workers.values():
-            handle.end(max(0.0, deadline - time.monotonic()))
-        self.memory.close()
+        with interrupts.deferred():
+            self._closed = True
+            atexit.unregister(self.close)
+            for handle in self._workers.values():
+                with suppress(OSError):
+                    channel.send(handle.commands, channel.EXIT)
+            deadline = time.monotonic() + grace
+            for handle in self._workers.values():
+                handle.end(max(0.0, deadline - time.monotonic()))
+            self.memory.close()
 
     def _start(self, worker: int) -> None:
         task = self._task_of(worker, self._starts)
-        handle = self._launch.start(task, worker, self.memory, self._workers.values())
+        with interrupts.deferred():  # a process that runs is one that this pool knows
+            handle = self._launch.start(task, worker, self.memory, self._workers.values())
+            self._workers[worker] = handle
         self._starts += 1
-        self._workers[worker] = handle
         for descriptor, is_exit in ((handle.replies.fileno(), False), (handle.exit_descriptor, True)):
             self._roles[descriptor] = worker, is_exit
             self._poll.register(descriptor, select.POLLIN)
