@@ -6,6 +6,7 @@ How workers are started and heard of is the business of a pool: of processes (`P
 
 import logging
 import pickle
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Protocol
@@ -27,6 +28,10 @@ from garrison.workers.pool import GRACE_SECONDS, Pool, WorkerPool
 
 MAKING_SECONDS = 60.0
 """How long a worker may take to start and make its environments, whatever the timeout of a step."""
+MANY = 8
+"""From this many workers on, their making tells how far it is"""
+PROGRESS_SECONDS = 2.0
+"""and after this many seconds for the first time."""
 CLOSED = "The vector environment is closed"
 
 log = logging.getLogger("garrison.vector")
@@ -63,7 +68,8 @@ class ProcessEnvPool(WorkerPool):
         def task_of(number: int, _: int) -> WorkerTask:
             return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork")
 
-        launch = Launch(work, setup.start_method)
+        # The fork server imports NumPy and Gymnasium once, not every worker.
+        launch = Launch(work, setup.start_method, preload=(work.__module__,))
         super().__init__(setup.workers, launch, task_of, SharedMemory(), setup.timeout, making_seconds(setup))
         counts = f"{setup.workers} workers for {setup.num_envs} environments"
         log.info("%s (%s); math libraries pinned to one thread per worker", counts, setup.start_method)
@@ -221,12 +227,14 @@ class EnvWorkers:
     def _gather_infos(self) -> EnvInfo:
         """Wait until every worker has made its environments, and check that they are alike."""
         infos: dict[int, EnvInfo] = {}
+        progress = Progress(len(self.groups))
         for w, opcode, payload in self.collect(set(range(len(self.groups)))):
             if opcode == channel.DIED:
                 self.raise_death(w, "while it made its environments")
             if opcode == channel.FAILED:
                 pickle.loads(payload).raise_()
             infos[w] = pickle.loads(payload)
+            progress.tell(len(infos))
         for w in range(1, len(infos)):
             infos[0].check(infos[w], self.groups[w].start)
         return infos[0]
@@ -263,6 +271,22 @@ class EnvWorkers:
     def _close_because(self, what: str) -> None:
         self.why_closed = what
         self.close(grace=0.0)
+
+
+class Progress:
+    """Tells now and then how far the making of many workers is, ever more rarely."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._begun = time.monotonic()
+        self._next = PROGRESS_SECONDS
+
+    def tell(self, ready: int) -> None:
+        """Say how many are ready, if it is time for it."""
+        spent = time.monotonic() - self._begun
+        if self._count >= MANY and ready < self._count and spent >= self._next:
+            log.warning("%d of %d workers are ready after %.0f s", ready, self._count, spent)
+            self._next = 2 * spent
 
 
 def making_seconds(setup: Setup) -> float:
