@@ -158,7 +158,15 @@ class Leaf:
     rows: NDArray[Any]
 
     def write(self, where: Where, values: Sequence[Any]) -> None:
-        """Write `values[k]` to row `where[k]`; raise ValueError or TypeError if one does not fit."""
+        """Write `values[k]` to row `where[k]`; raise one of `group.MISFITS` if one does not fit."""
+        rows = self.rows
+        if rows.dtype.kind == "f" and getattr(values[0], "dtype", None) != rows.dtype:
+            with np.errstate(over="raise"):
+                self._write(where, values)
+        else:
+            self._write(where, values)
+
+    def _write(self, where: Where, values: Sequence[Any]) -> None:
         rows = self.rows
         if rows.ndim == 1:
             rows[where] = values
@@ -229,6 +237,12 @@ def mismatch(space: Space[Any], value: Any, path: str = "the observation") -> st
         return f"{path} has shape {array.shape}, but its space has {space.shape}"
     if not np.can_cast(array.dtype, np.dtype(space.dtype), "same_kind"):
         return f"{path} has type {array.dtype}, but its space has {space.dtype}"
+    if array.dtype != space.dtype and array.dtype.kind == "f":
+        try:
+            with np.errstate(over="raise"):
+                array.astype(space.dtype)
+        except FloatingPointError:
+            return f"{path} holds a number that is too large for {space.dtype}"
     return None
 
 

@@ -18,9 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from typing import Any
 
-from garrison.workers import channel, pin
+from garrison.workers import channel, fork_server, pin
 from garrison.workers.faults import Failure
 from garrison.workers.memory import SharedMemory
 from garrison.workers.pickling import pack
@@ -56,8 +57,10 @@ class Launch:
     def start(self, task: Any, number: int, memory: SharedMemory, others: Iterable["WorkerHandle"]) -> "WorkerHandle":
         """Start a process that runs `target(task, pipes)`; `others` are those started before it."""
         context: Any = multiprocessing.get_context(self.start_method)
-        if self.preload and self.start_method == "forkserver":
-            context.set_forkserver_preload(list(self.preload))
+        variables = {}
+        if self.start_method == "forkserver":
+            context.set_forkserver_preload([fork_server.__name__, *self.preload])
+            variables = {fork_server.FOLDER: get_temp_dir()}
         is_fork = self.start_method == "fork"
         work = (self.target, task) if is_fork else pack((self.target, task), self.contents)
         commands_in, commands_out = context.Pipe(duplex=False)
@@ -70,7 +73,7 @@ class Launch:
         pipes = WorkerPipes(commands_in, replies_out, lifeline_in, memory, inherited)
         name = f"garrison-{self.name}-{number}"
         process = context.Process(target=run, args=(work, pipes), name=name, daemon=self.is_daemon)
-        with pin.environment():
+        with pin.environment(variables):
             process.start()
         # Closed here at once: a worker's end must be the only one, so that its pipe breaks when it dies.
         for pipe in (commands_in, replies_out, lifeline_in):
