@@ -57,7 +57,7 @@ def interrupt_at(call: int | None, backend: str, method: str) -> int:
     return count
 
 
-@pytest.mark.parametrize(("backend", "method", "points"), [(*k, 20) for k in KINDS] + [(*k, 6) for k in SLOW_KINDS])
+@pytest.mark.parametrize(("backend", "method", "points"), [(*k, 30) for k in KINDS] + [(*k, 6) for k in SLOW_KINDS])
 def test_an_interrupt_at_any_call_is_raised(backend: str, method: str, points: int) -> None:
     make(backend, method).close()  # imports are over
     total = interrupt_at(None, backend, method)

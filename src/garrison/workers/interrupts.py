@@ -30,29 +30,52 @@ def deferred() -> Iterator[None]:
             before(signal.SIGINT, waiting[-1])
 
 
+class _Makings(threading.local):
+    """What to undo if a making fails, for each that is under way in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.undo: list[list[Callable[[], None]]] = []
+
+
+_makings = _Makings()
+
+
+def undo_with(close: Callable[[], None]) -> None:
+    """Call `close` if the making that is under way fails; say so before there is anything to close."""
+    if _makings.undo:
+        _makings.undo[-1].append(close)
+
+
 def make(build: Callable[[], Made], close: Callable[[Made], None]) -> Made:
     """Return `build()`; a Ctrl-C during it is always raised here, wherever it landed, and what was built is closed."""
     before = _handler()
-    if before is None:
-        return build()
     raised: list[BaseException] = []
 
     def note(number: int, frame: Any) -> None:
+        assert before is not None
         try:
             before(number, frame)
         except BaseException as error:
             raised.append(error)
             raise
 
-    signal.signal(signal.SIGINT, note)
+    undo: list[Callable[[], None]] = []
+    _makings.undo.append(undo)
     try:
+        if before is not None:
+            signal.signal(signal.SIGINT, note)
         made = build()
     except BaseException as error:
+        with deferred():
+            for each in reversed(undo):
+                each()
         if raised and error is not raised[-1]:  # it landed where Python drops it, or has become another error
             raise raised[-1] from error
         raise
     finally:
-        signal.signal(signal.SIGINT, before)
+        _makings.undo.pop()
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
     if raised:
         close(made)
         raise raised[-1]

@@ -27,12 +27,8 @@ class WorkerEnvs(BatchedEnvs):
         self._workers = EnvWorkers(setup, type(self).open_pool)
         self._finalizer = self._workers.close_with(self)
         info = self._workers.info
-        try:
-            buffers = self._workers.attach(self._plan(info), self.private)
-            self._describe(info, buffers)
-        except BaseException:
-            self._workers.close(grace=0.0)
-            raise
+        buffers = self._workers.attach(self._plan(info), self.private)
+        self._describe(info, buffers)
         self._groups = self._workers.groups
         self._worker_of = np.repeat(np.arange(self.workers), [len(r) for r in self._groups])
         self._seeds: list[int | None] = [None] * self.num_envs
