@@ -27,11 +27,12 @@ from garrison.cage2.inputs import (
     seeds_from_system,
     split_actions,
 )
-from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
+from garrison.cage2.layout import SCENARIO, STATE, TAPE
 from garrison.cage2.names import ACTION_SETS, NUM_ACTIONS, NUM_HOSTS, Red, Source
 from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
+from garrison.cage2.soundness import check_scenario, check_states, check_tapes
 from garrison.cage2.step import (
     RESET_DISABLED,
     RESET_NEXT_STEP,
@@ -58,8 +59,6 @@ SLICES_PER_THREAD = 8  # small enough that nobody waits long for the last one
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
-
-UNIT_SUM = sum(range(NUM_UNITS))  # of an order's unit numbers; a state without a workflow has zeros
 
 
 def action_space_of(num_actions: int, external: bool) -> Space[Any]:
@@ -137,6 +136,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
         self._scenario = load_scenario(scenario, rules, encoder)
         self._envs = np.zeros(num_envs, STATE)
+        self._envs["bline_user"] = -1  # the one field whose zero means something before the first reset
         self._envs["length"] = episode_lengths(length, num_envs)
         reds, odds = parse_red(red, num_envs)
         self._envs["red"] = reds
@@ -282,8 +282,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
         if not self._external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
-        if self._workflow is not None and np.any(state["order"].sum(axis=-1) != UNIT_SUM):
+        if self._workflow is not None and np.any(state["order"].sum(axis=-1) == 0):
             raise UserError("the state comes from a batch without a workflow, so it has no orders to go on with.")
+        check_states(state, self._scenario, self._tape_steps)
         self._envs[ids] = state
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
@@ -321,8 +322,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def play_tapes(self, tapes: NDArray[np.void]) -> None:
         """Take the random draws from recordings, (n, steps) records of `TAPE`, instead of the streams."""
         longest = int(self._envs["length"].max())
-        if tapes.dtype != TAPE or tapes.shape[0] != self.num_envs or tapes.shape[1] < longest:
+        if tapes.dtype != TAPE or tapes.ndim != 2 or len(tapes) != self.num_envs or tapes.shape[1] < longest:
             raise UserError(f"tapes must be ({self.num_envs}, {longest}) records of TAPE; got {tapes.shape}.")
+        check_tapes(tapes)
         self._tapes = np.ascontiguousarray(tapes)
         self._envs["source"] = Source.TAPE
         self._attach()
@@ -381,5 +383,35 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        try:
+            self.__dict__.update(state)
+            self._check_records()
+        except (AttributeError, KeyError, TypeError) as error:
+            raise UserError(f"this is no saved batch of this version of Garrison: {error}.") from error
         self._attach()
+
+    def _check_records(self) -> None:
+        """Raise unless kernels can work on arrays that come from outside: other people's pickles."""
+        n, width = self.num_envs, self.single_observation_space.shape[0]
+        for name, dtype, shape in (
+            ("_envs", STATE, (n,)),
+            ("_scenario", SCENARIO, (1,)),
+            ("_obs", np.int8, (n, width)),
+            ("final_observations", np.int8, (n, width)),
+            ("_rewards", np.float64, (n,)),
+            ("_terminations", np.bool_, (n,)),
+            ("_truncations", np.bool_, (n,)),
+            ("_red_actions", np.int8, (n, 2)),
+            ("_tapes", TAPE, self._tapes.shape),
+        ):
+            array = getattr(self, name)
+            if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+                raise UserError(f"this is no saved batch of this version of Garrison: its {name} does not fit.")
+        check_scenario(self._scenario)
+        check_tapes(self._tapes)
+        check_states(self._envs, self._scenario, self._tape_steps)
+
+    @property
+    def _tape_steps(self) -> int:
+        """How many steps each environment's own tape has."""
+        return self._tapes.shape[1] if len(self._tapes) == self.num_envs else 0
