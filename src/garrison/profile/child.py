@@ -139,6 +139,7 @@ def _make(request: dict[str, Any], timing: bool) -> Any:
         request["envs"],
         request["backend"],
         autoreset_mode="same_step",
+        copy=False,
         timeout=None,
         timing=timing,
         **options,

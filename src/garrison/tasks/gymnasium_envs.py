@@ -37,6 +37,7 @@ class GymnasiumTask(Task):
                 config.backend,
                 workers=config.workers or None,
                 autoreset_mode="SameStep",
+                copy=False,
                 timing="workers",
                 **config.env_args,
             )

@@ -35,14 +35,15 @@ def make(
     start_method: Literal["fork", "forkserver", "spawn"] | None = None,
     timeout: float | None = 60.0,
     on_worker_death: Literal["raise", "restart"] = "raise",
-    copy: bool = False,
+    copy: bool = True,
     timing: bool | Literal["workers"] = False,
     **env_kwargs: Any,
 ) -> VectorEnv[Any, Any, Any]:
     """Make `num_envs` environments behind one `gymnasium.vector.VectorEnv`.
 
-    **The arrays that come back belong to the vector environment and are overwritten by the next step**; say
-    `copy=True` for fresh ones each time. The same seed gives the same bytes on every backend and number of workers.
+    Every call returns fresh arrays, as Gymnasium's own vector environments do. With `copy=False` they belong to the
+    vector environment and **the next step overwrites them**: quicker, for callers that keep nothing. The same seed
+    gives the same bytes on every backend and number of workers (on `threads`, if the environments are thread-safe).
 
     Args:
         env: A Gymnasium id, a callable that makes an environment, or a list of them, one per environment.
@@ -58,7 +59,7 @@ def make(
         timeout: Seconds that one environment may take for a step or a reset in a worker process; None waits for ever.
         on_worker_death: What to do when a worker process is killed: raise, or restart it with its environments reset
             and their episodes reported as truncated.
-        copy: Return fresh arrays from every call.
+        copy: Return fresh arrays from every call; False returns the buffers, which the next step overwrites.
         timing: Account for the time of every call in `envs.times`: environment compute, resets, extras, copying, IPC,
             waiting for the slowest; "workers" does so only where worker processes step the environments.
         env_kwargs: Passed on to the environment.

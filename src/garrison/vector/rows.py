@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import Space, spaces
 from numpy.typing import NDArray
 
+from garrison.contract.misuse import WrongType
 from garrison.errors import UserError
 
 Where = slice | list[int]
@@ -70,13 +71,23 @@ def assign(target: Arrays, where: slice | NDArray[Any], source: Arrays, path: st
         rows = target[where]
         values = np.asarray(source)
         if values.shape != rows.shape:
-            raise UserError(f"{path} must have shape {rows.shape}; got {values.shape}")
+            kind = UserError if values.ndim else WrongType
+            raise kind(f"{path} must have shape {rows.shape}; got {values.shape}")
         if values.dtype != rows.dtype and not np.can_cast(values.dtype, rows.dtype, "same_kind"):
             raise UserError(f"{path} must be of type {rows.dtype}; got {values.dtype}")
         if isinstance(where, slice):
             rows[...] = values  # a view
         else:
             target[where] = values
+
+
+def stack(space: Space[Any], values: Sequence[Any]) -> Arrays:
+    """Make a batch of one value of `space` per environment: what `split` undoes."""
+    if isinstance(space, spaces.Dict):
+        return {key: stack(part, [value[key] for value in values]) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(stack(part, [value[k] for value in values]) for k, part in enumerate(space.spaces))
+    return np.asarray(values, space.dtype)
 
 
 def split(space: Space[Any], batch: Arrays, where: Where) -> list[Any]:

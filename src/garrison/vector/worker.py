@@ -10,10 +10,10 @@ from gymnasium.vector import AutoresetMode
 
 from garrison.errors import UserError
 from garrison.vector import messages
-from garrison.vector.base import EnvInfo, EnvMaker, Setup
+from garrison.vector.base import EnvInfo, EnvMaker, Setup, check_distinct
 from garrison.vector.buffers import BufferPlan, Buffers, size
 from garrison.vector.extras import Cadences
-from garrison.vector.group import Entries, EnvGroup, env_failed
+from garrison.vector.group import Callee, Entries, EnvGroup, Options, Seeds, env_failed
 from garrison.vector.rows import assign
 from garrison.vector.timing.timed_group import group_class
 from garrison.workers import channel
@@ -62,6 +62,7 @@ class EnvHost:
                 raise
             except Exception as error:
                 raise env_failed(i, "its making", error) from error
+        check_distinct(self._envs, task.first)
         infos = [EnvInfo.of(env, list(task.extras)) for env in self._envs]
         self.info = infos[0]
         """What the environments say about themselves."""
@@ -78,18 +79,18 @@ class EnvHost:
         info = self.info
         return Buffers(BufferPlan(len(self._envs), info.observation_space, info.action_space, info.extras))
 
-    def reset(self, chosen: list[int], seeds: list[int | None], options: dict[str, Any] | None) -> Entries | None:
+    def reset(self, chosen: list[int], seeds: Seeds, options: Options) -> Entries | None:
         """Reset the chosen environments of the group."""
         return self._group.reset(chosen, seeds, options) or None
 
-    def revive(self, seeds: list[int | None]) -> None:
+    def revive(self, seeds: Seeds) -> None:
         """Start again in the place of a worker that died: fresh episodes, reported as truncated."""
-        self._group.reset(range(len(self._envs)), seeds, None)
+        self._group.reset(range(len(self._envs)), seeds, [None] * len(seeds))
         self._group.truncate()
 
-    def call(self, chosen: list[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Call a method of the chosen environments."""
-        return self._group.call(chosen, name, args, kwargs)
+    def call(self, chosen: list[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Call a method of the chosen environments, or a function with each."""
+        return self._group.call(chosen, what, args, kwargs)
 
     def assign(self, chosen: list[int], name: str, values: list[Any]) -> None:
         """Set an attribute of the chosen environments."""

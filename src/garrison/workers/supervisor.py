@@ -73,7 +73,7 @@ class Supervisor:
 
     def _replace_failed(self, message: Message) -> None:
         failure = pickle.loads(message.payload)
-        if failure.is_input:
+        if failure.input_error:
             failure.raise_()
         # It has said why and is about to end.
         self._replace(message.worker, failure.what, failure.details, GRACE_SECONDS)
