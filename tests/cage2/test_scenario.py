@@ -96,11 +96,14 @@ def test_one_wild_or_missing_entry_is_one_sentence_or_plays(tmp_path: Path, wild
         lines[at] = "" if wild == "missing" else f"{lines[at].split('=')[0]}= {wild}"
         file = tmp_path / "wild.toml"
         file.write_text("\n".join(lines))
+        complaint = ""
         try:
             scenario = load_scenario(file)
         except UserError as error:
-            assert "wild.toml" in str(error)
-            assert "\n" not in str(error)
+            complaint = str(error)
+        if complaint:
+            assert "wild.toml" in complaint
+            assert "\n" not in complaint
             refused += 1
             continue
         if scenario.tobytes() == load_scenario().tobytes():

@@ -227,7 +227,7 @@ def first_row_outside(values: NDArray[Any], start: int, lows: NDArray[Any], high
         wrong = False  # no early end: the loop then becomes vector instructions, six times as fast
         for j in range(count):
             value = row[j]
-            wrong |= (value < lows[j]) | (value > highs[j]) | (value != value)  # noqa: PLR0124 - NaN is in no range
+            wrong |= (value < lows[j]) | (value > highs[j]) | (value != value)
         if wrong:
             return i
     return -1

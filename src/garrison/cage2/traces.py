@@ -186,6 +186,6 @@ def _check_tape(trace: Trace) -> None:
             f"got {sites.dtype} {sites.shape} and {outcomes.dtype} {outcomes.shape}."
         )
     rows = len(sites)
-    is_cut = offsets.dtype.kind in "iu" and 0 <= offsets.min() and offsets.max() <= rows
+    is_cut = offsets.dtype.kind in "iu" and offsets.min() >= 0 and offsets.max() <= rows
     if not is_cut or (np.diff(offsets.astype(np.int64), axis=1) < 0).any():
         raise UserError(f"{trace.file}: the tape has {rows} rows, but tape_off points elsewhere.")

@@ -146,6 +146,7 @@ def evaluate(
             length=length,
             encoder=agent.encoder,
             autoreset_mode="Disabled",
+            copy=False,
         )
         codes = [np.random.SeedSequence((seed, length, REDS.index(red))) for red in reds]
         seeds = np.concatenate([code.generate_state(episodes, np.uint64) for code in codes])
