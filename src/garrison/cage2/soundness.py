@@ -207,13 +207,13 @@ _RULES = (
     "an episode that goes on has steps left",
     "its random stream has a bit that is set",
     "a recorded tape is attached, as long as the episode",
-    "Red's sessions on each host add up, and none is older than the episode",
+    "Red's sessions on each host add up, and leave room for more",
     "access levels and the mask of held hosts follow from the sessions",
-    "decoys and sockets were placed since the episode began",
+    "decoys and sockets leave room for more",
     "B_line has drawn a user host that reveals another",
     "what Blue saw is nothing, a scan or an exploit",
-    "what Blue remembers is not older than the episode",
-    "no more fixes comply than were made, and no more were made than steps",
+    "the steps that Blue remembers leave room for more",
+    "no more fixes comply than were made, and they leave room for more",
     "both orders of the workflow have each unit once",
 )
 
@@ -253,33 +253,34 @@ def _broken_rule(env: Record, sc: Record, tape_steps: int) -> int:
         return 1
     if env.source == Source.TAPE and env.length > tape_steps:
         return 2
+    room = MAX_LENGTH + 1 - (int(env.length) - t)  # what a count may be now, to rise by one a step and not overflow
     for h in range(NUM_HOSTS):
-        if not _sessions_add_up(env, h):
+        if not _sessions_add_up(env, h, room):
             return 3
         if not _access_follows(env, h):
             return 4
         placed = 0
         for d in range(NUM_DECOYS):
             placed += int(env.decoys[h, d])
-        if placed > t or env.sockets[h] > int(sc.image_sockets[h]) + t:
+        if placed > room or env.sockets[h] > int(sc.image_sockets[h]) + room:
             return 5
     user = int(env.bline_user)
     if (user >= 0 and sc.reveals[user] < 0) or (user < 0 and env.bline_state > 0):
         return 6
     if env.activity != Activity.NONE and env.activity != Activity.SCAN and env.activity != Activity.EXPLOIT:
         return 7
-    if env.clock > t or env.since_event > t:
+    if env.clock > room or env.since_event > room:
         return 8
-    if env.compliant > env.fixes or env.fixes > t:
+    if env.compliant > env.fixes or env.fixes > room:
         return 9
     return 10 if sc.has_workflow and not _orders_are_whole(env) else -1
 
 
 @kernel
-def _sessions_add_up(env: Record, h: int) -> bool:
+def _sessions_add_up(env: Record, h: int, room: int) -> bool:
     sessions, removable, hidden = int(env.sessions[h]), int(env.removable[h]), int(env.hidden[h])
     privileged = sessions - removable - hidden
-    if privileged < env.reported[h] or sessions + int(env.stale[h]) > int(env.t) + 1:
+    if privileged < env.reported[h] or sessions + int(env.stale[h]) > room:
         return False
     if env.oldest_fixed[h] == Access.NONE:
         return bool(removable == sessions and env.lead[h] == removable)

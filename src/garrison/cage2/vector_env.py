@@ -432,7 +432,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def _check_records(self) -> None:
         """Raise unless kernels can work on arrays that come from outside: other people's pickles."""
-        n, width = self.num_envs, self.single_observation_space.shape[0]
+        n, (width,) = self.num_envs, self.single_observation_space.shape or (0,)
         for name, dtype, shape in (
             ("_envs", STATE, (n,)),
             ("_scenario", SCENARIO, (1,)),
