@@ -35,11 +35,11 @@ def main(arguments: list[str]) -> int:
 
     name, args = parse(arguments)
     experiment = args.experiment
-    folder, values = open_folder(experiment.run.out, name, args.resume)
-    title = Title(name, experiment.describe(), str(folder.path), experiment.task.known_scores())
-    outcome = session.run(experiment, name, folder, make_view(title, args.quiet), values=values)
-    print_end(outcome.summary, folder, args.quiet)
-    score = session.score(outcome)
+    with open_folder(experiment.run.out, name, args.resume) as (folder, values):
+        title = Title(name, experiment.describe(), str(folder.path), experiment.task.known_scores())
+        outcome = session.run(experiment, name, folder, make_view(title, args.quiet), values=values)
+        print_end(outcome.summary, folder, args.quiet)
+        score = session.score(outcome)
     if score is not None and not args.quiet:
         print(score.text)
     if outcome.unsaved:

@@ -8,6 +8,7 @@ checkpoint.garrison   the last state: evaluates and resumes
 best.garrison         the best of the evaluations during training, if there were any
 summary.json          how it ended and what it scored
 error.txt             the traceback of the failure that ended it, if one did
+.lock                 who writes here, while somebody does
 """
 
 import json
@@ -16,6 +17,8 @@ import platform
 import shutil
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +28,7 @@ from garrison import system
 from garrison.errors import GarrisonError, UserError
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
+from garrison.storage.lock import only_writer
 
 FREE_BYTES = 50_000_000  # below this a run is not begun: a few checkpoints and the metrics must fit
 PACKAGES = ("torch", "numpy", "numba", "gymnasium")
@@ -70,10 +74,7 @@ class RunFolder:
     def create(cls, path: Path) -> "RunFolder":
         """Make a new run's folder; fails where a run is, and where nothing can be written."""
         folder = cls(path)
-        if folder.config.exists() or folder.checkpoint.exists():
-            raise UserError(
-                f"there is a run in {path}: continue it with --resume {path}, or choose another folder with --out."
-            )
+        folder._check_free()
         folder._check_writable()
         return folder
 
@@ -82,10 +83,11 @@ class RunFolder:
         """Make a new run's folder: `out`, or one under runs/ that is called by `stem` and the time."""
         if out:
             return cls.create(Path(out))
-        base = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"
+        base = path = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"
         number = 1
-        while (path := base if number == 1 else base.with_name(f"{base.name}-{number}")).exists():
+        while not _made(path):  # also by another run that began in the same second
             number += 1
+            path = base.with_name(f"{base.name}-{number}")
         return cls.create(path)
 
     @classmethod
@@ -96,6 +98,24 @@ class RunFolder:
             what = "is not a run's folder: it has no config.yaml" if path.exists() else "does not exist"
             raise UserError(f"{path} {what}.")
         return folder
+
+    @contextmanager
+    def held(self, is_new: bool) -> Iterator[None]:
+        """Be the only one who writes here; raises a UserError that names the other one.
+
+        A new folder in which nothing is left in the end is removed.
+        """
+        hint = f"Wait for it or stop it; then continue with --resume {self.path}, or choose another folder with --out."
+        with _said(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with only_writer(self.path, hint):
+                if is_new:
+                    self._check_free()  # again: another run may have come and gone in the meantime
+                yield
+        finally:
+            if is_new and self.path.is_dir() and not any(self.path.iterdir()):
+                self.path.rmdir()
 
     def reopen(self) -> None:
         """Make sure that an existing run can be continued here."""
@@ -149,8 +169,15 @@ class RunFolder:
         """Return the summary, empty before the run has ended."""
         return dict(json.loads(self.summary.read_text())) if self.summary.exists() else {}
 
+    def _check_free(self) -> None:
+        if self.config.exists() or self.checkpoint.exists():
+            raise UserError(
+                f"there is a run in {self.path}: continue it with --resume {self.path}, or choose another folder "
+                "with --out."
+            )
+
     def _check_writable(self) -> None:
-        try:
+        with _said(self.path):
             made = not self.path.exists()
             self.path.mkdir(parents=True, exist_ok=True)
             write_bytes(self.path / "probe", [b"probe"])
@@ -158,10 +185,28 @@ class RunFolder:
             free = shutil.disk_usage(self.path).free
             if made:  # the first file makes it again: settings that turn out to be wrong leave nothing behind
                 self.path.rmdir()
-        except OSError as error:
-            raise UserError(f"cannot write to {self.path}: {os.strerror(error.errno or 0)}.") from None
         if free < FREE_BYTES:
             raise UserError(f"only {free / 1e6:.0f} MB are free on the disk of {self.path}; a run needs 50 MB.")
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Turn the system's refusal to write into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot write to {path}: {os.strerror(error.errno or 0)}.") from None
+
+
+def _made(path: Path) -> bool:
+    """Make a folder; return False if there is one, True also if it cannot be made: whoever writes there will say so."""
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        return not path.is_dir()
+    except OSError:
+        pass
+    return True
 
 
 def versions() -> dict[str, Any]:
