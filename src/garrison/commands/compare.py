@@ -61,6 +61,8 @@ def main(arguments: list[str]) -> int:
 
 def put_side_by_side(paths: Sequence[Path], output: Output, command: str) -> None:
     """Write and print the comparison of these runs; `command` says how it was made."""
+    if output.smooth < 1:
+        raise UserError(f"--smooth must be at least 1; got {output.smooth}.")
     out = Path(output.out)
     runs = tell_apart([RunHistory.read(path) for path in paths])
     table = [facts(run) for run in runs]

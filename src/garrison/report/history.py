@@ -82,8 +82,8 @@ class RunHistory:
     @property
     def total(self) -> tuple[float, float] | None:
         """The official total and its confidence, if it was evaluated."""
-        evaluation = self.summary.get("evaluation")
-        return (evaluation["total"], evaluation["ci95"]) if evaluation else None
+        evaluation = self.summary.get("evaluation") or {}
+        return (evaluation["total"], evaluation["ci95"]) if evaluation.keys() >= {"total", "ci95"} else None
 
 
 def metric_title(name: str) -> str:

@@ -8,6 +8,7 @@ from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
+from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
 from garrison.text import short
@@ -97,7 +98,7 @@ class Experiment:
         base = base or cls()
         parts = {f.name: getattr(base, f.name) for f in fields(base) if f.name != "learner"}
         if not isinstance(values, dict):
-            raise UserError(f"the file must be a mapping of settings; got {values!r}.")
+            raise UserError(f"the file must be a mapping of settings; got {shown(values)}.")
         yaml_settings.check_names(values, [*parts, *LEARNERS])
         algorithms = [name for name in values if name in LEARNERS]
         if len(algorithms) > 1:

@@ -29,8 +29,45 @@ from garrison.errors import GarrisonError, UserError
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
 from garrison.storage.lock import only_writer
+from garrison.storage.schema import (
+    COUNT,
+    MAPPING,
+    NUMBER,
+    SETTINGS,
+    TEXT,
+    Kind,
+    Wrong,
+    check,
+    each,
+    is_number,
+    present,
+)
 
 FREE_BYTES = 50_000_000  # below this a run is not begun: a few checkpoints and the metrics must fit
+ALWAYS = ("step", "time/elapsed_time")
+"""What every row of metrics says."""
+HUGE = 1e300  # beyond it, sums and axes overflow
+SUMMARY: dict[str, Kind] = {
+    "status": TEXT,
+    "name": TEXT,
+    "training_mode": TEXT,
+    "env": TEXT,
+    "total_envs": NUMBER,
+    "seed": NUMBER,
+    "total_updates": NUMBER,
+    "episodes": COUNT,
+    "task": SETTINGS,
+    "task.red_odds": each(NUMBER),
+    "task.rules": TEXT,
+    "task.backend": TEXT,
+    "task.length": COUNT,
+    "evaluation": SETTINGS,
+    "evaluation.total": NUMBER,
+    "evaluation.ci95": NUMBER,
+    "evaluation.rules": TEXT,
+    "action_mix": each(each(NUMBER)),
+}
+"""What a summary says of these, if it says anything."""
 PACKAGES = ("torch", "numpy", "numba", "gymnasium")
 
 
@@ -152,12 +189,17 @@ class RunFolder:
         """Return the lines of the metrics file; a last line cut short by a crash is left out."""
         if not self.metrics.exists():
             return []
+        lines = _text(self.metrics).splitlines()
         rows = []
-        for line in self.metrics.read_text().splitlines():
+        for number, line in enumerate(lines, start=1):
             try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
+                rows.append(_metrics_row(line))
+            except ValueError as error:
+                if number < len(lines) or isinstance(error, UserError):
+                    raise UserError(
+                        f"{self.metrics} is damaged: line {number} is no row of metrics.",
+                        hint="Remove that line, or use another copy.",
+                    ) from None
         return rows
 
     def trim_metrics(self, step: int) -> None:
@@ -167,7 +209,20 @@ class RunFolder:
 
     def read_summary(self) -> dict[str, Any]:
         """Return the summary, empty before the run has ended."""
-        return dict(json.loads(self.summary.read_text())) if self.summary.exists() else {}
+        if not self.summary.exists():
+            return {}
+        try:
+            values = json.loads(_text(self.summary))
+        except (ValueError, RecursionError):
+            raise UserError(f"{self.summary} is damaged: it is not JSON. Use another copy, or remove it.") from None
+        try:
+            check({"summary": values}, {"summary": MAPPING})
+            check(values, present(values, SUMMARY))
+        except Wrong as wrong:
+            raise UserError(
+                f"{self.summary} is not a run's summary: {wrong}. Use another copy, or remove it."
+            ) from None
+        return dict(values)
 
     def _check_free(self) -> None:
         if self.config.exists() or self.checkpoint.exists():
@@ -207,6 +262,27 @@ def _made(path: Path) -> bool:
     except OSError:
         pass
     return True
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {os.strerror(error.errno or 0)}.") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is damaged: it is not text. Use another copy.") from None
+
+
+def _metrics_row(line: str) -> dict[str, float]:
+    """Read one line of metrics; raises a ValueError if it is cut short, a UserError if it is something else."""
+    try:
+        row: dict[str, float] = json.loads(line)
+    except RecursionError:
+        raise ValueError(line) from None
+    known = isinstance(row, dict) and all(is_number(row.get(key)) and row[key] >= 0 for key in ALWAYS)
+    if not known or not all(isinstance(x, int | float) and (abs(x) < HUGE or x != x) for x in row.values()):
+        raise UserError(line)
+    return row
 
 
 def versions() -> dict[str, Any]:
