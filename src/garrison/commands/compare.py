@@ -69,7 +69,7 @@ def put_side_by_side(paths: Sequence[Path], output: Output, command: str) -> Non
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", table)
     page = comparison_page(runs, table, output.smooth, command).write(out / "comparison.html")
-    print(json.dumps(table) if output.json else f"{to_text(table)}\n\n{page}")
+    print(json.dumps(table) if output.json else f"{to_text(runs, table)}\n\n{page}")
 
 
 def without_plots(arguments: list[str]) -> list[str]:

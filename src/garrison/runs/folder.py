@@ -21,11 +21,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from garrison import system
 from garrison.errors import GarrisonError, UserError
+from garrison.runs.yaml_settings import from_yaml
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
 from garrison.storage.lock import only_writer
@@ -222,6 +224,17 @@ class RunFolder:
             raise UserError(
                 f"{self.summary} is not a run's summary: {wrong}. Use another copy, or remove it."
             ) from None
+        return dict(values)
+
+    def read_settings(self) -> dict[str, Any]:
+        """Return the sections of the settings as they are written; empty where YAML cannot be read."""
+        if find_spec("yaml") is None:
+            return {}
+        try:
+            values = from_yaml(_text(self.config))
+            check({"settings": values}, {"settings": MAPPING})
+        except (UserError, Wrong) as error:
+            raise UserError(f"{self.config} is damaged: {error}", hint="Use another copy.") from None
         return dict(values)
 
     def _check_free(self) -> None:

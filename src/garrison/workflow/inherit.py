@@ -72,8 +72,9 @@ def trained_in(folder: Path) -> list[Trained]:
     for file in files if folder.is_dir() else [folder]:
         if file.is_file() and file.suffix == ".garrison":
             values = checkpoint.load(file)
-            require_agent(values, str(file))
-            if "workflow" in values["experiment"]:
+            experiment = values.get("experiment")
+            if isinstance(experiment, dict) and "workflow" in experiment:
+                require_agent(values, str(file))
                 found.append(Trained.of(values, str(file)))
     return found
 
