@@ -1,7 +1,7 @@
 """Whose weights a training starts from: the same order's, else those of the Kendall-nearest order that was trained."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ class Trained:
 
     name: str
     orders: tuple[int, ...]
-    weights: NDArray[np.float32]
-    policy: dict[str, Any]
+    weights: NDArray[np.float32] = field(repr=False)
+    policy: dict[str, Any] = field(repr=False)
     """The network's description, see `garrison.learn.nn.description`."""
     iteration: int = -1
     """In a search: when it was trained."""
