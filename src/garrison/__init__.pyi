@@ -4,5 +4,7 @@ from . import cage2 as cage2
 from . import cluster as cluster
 from . import learn as learn
 from . import vector as vector
+from .agents.load import load_agent as load_agent
+from .challenge.evaluation import evaluate as evaluate
 
 __version__: str

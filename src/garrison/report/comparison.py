@@ -62,7 +62,7 @@ def facts(run: RunHistory) -> Facts:
         "status": run.status,
         "learner": summary.get("training_mode") or settings.get("learner"),
         "env": summary.get("env") or settings.get("env.env"),
-        "red": _red(task.get("red_odds") or {}) or (_red_of(settings) if is_cage2 else None),
+        "red": _red(task.get("red_odds") or {}) or task.get("red") or (_red_of(settings) if is_cage2 else None),
         "length": task.get("length") or (settings.get("env.length") if is_cage2 else None),
         "backend": task.get("backend"),
         "envs": summary.get("total_envs"),
