@@ -14,6 +14,7 @@ import pytest
 from garrison import cli
 from garrison.report.workflow_tables import GP_COLUMNS
 from garrison.storage import checkpoint
+from garrison.system import install
 from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial
@@ -224,7 +225,7 @@ def test_a_missing_sklearn_is_told_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(surrogate, "find_spec", lambda name: None)
     assert search(tmp_path / "gp") == 2
-    assert "pip install 'garrison[workflow]'" in capsys.readouterr().err
+    assert f"{install('workflow')}" in capsys.readouterr().err
     assert not (tmp_path / "gp").exists()
 
 

@@ -10,20 +10,18 @@ from garrison.learn.nn.description import build_space
 from garrison.learn.nn.sampling import make_streams
 from garrison.learn.registry import learner_section
 from garrison.learn.spaces.registry import action_distribution, observation_form
-from garrison.storage import checkpoint
 
 
 class SpaceAgent:
     """Takes the likeliest action of a network, or draws one.
 
     Args:
-        values: those of a checkpoint.
+        values: those of a checkpoint: our own, or checked by `require_agent`.
         name: what results call it.
         sample: draw actions instead of taking the likeliest.
     """
 
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
-        checkpoint.require(values, name)
         self.name, self.sample = name, sample
         self.env_settings: dict[str, Any] = values["experiment"]["env"]
         """The settings of the environments that it was trained on."""
