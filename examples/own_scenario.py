@@ -1,4 +1,4 @@
-"""Change a number of the scenario: copy the file, edit it, pass its path. Nothing is compiled anew."""
+"""Change a number of the scenario: copy the file, edit it, pass its path. Nothing is compiled again."""
 
 import tempfile
 from pathlib import Path

@@ -20,18 +20,9 @@ SAME_FILES = {
     "registry.py": "several packages choose by name, each from a table of its own",
     "conformance.py": "the command, and the library whose results it prints",
     "workflow.py": "an order of fixes: in the simulator, its scripted agents, and the command",
-    "layout.py": "until merged",
-    "network.py": "until merged",
-    "results.py": "until merged",
-    "session.py": "until merged",
-    "task.py": "until merged",
-    "train.py": "until merged",
 }
 SAME_CLASSES = {
     "Arguments": "every command has one",
-    "Learner": "until merged",
-    "Options": "until merged",
-    "_Task": "until merged",
 }
 
 

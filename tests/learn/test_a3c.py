@@ -32,7 +32,7 @@ def test_every_worker_updates_the_same_weights_and_the_run_can_be_continued() ->
     assert not torch.equal(first.policy.flat, fresh.flat)
     assert log.states[-1] is first.state
     assert first.state["algorithm"] == "a3c"
-    assert first.updates >= first.steps / 100 > 0  # the last news may not have been told
+    assert first.updates >= first.steps / 100 > 0  # the last updates may not have been reported
     assert 0 < first.state["adam"]["steps"] <= first.updates
     assert log.metrics[-1]["train/actors"] == 2
     assert log.metrics[-1]["rollout/ep_length_mean"] == 10

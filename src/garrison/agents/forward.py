@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from garrison.agents.protocol import Flags
 from garrison.errors import UserError
 from garrison.learn.nn.description import build_policy, build_space
-from garrison.learn.nn.layout import find_places, layer_name, mlp_shapes
+from garrison.learn.nn.parameters import find_places, layer_name, mlp_shapes
 from garrison.learn.spaces.actions import Categorical
 from garrison.learn.spaces.registry import action_distribution, observation_form
 from garrison.system import require

@@ -28,7 +28,7 @@ def load_agent(name: str, sample: bool = False) -> Any:
     if name in SCRIPTED:
         return SCRIPTED[name]()
     if name in SHIPPED or Path(name).exists():
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
         from garrison.agents.spaces import SpaceAgent
 
         values = checkpoint.load(SHIPPED.get(name, Path(name)))

@@ -194,7 +194,7 @@ class ImpalaConfig(LearnerConfig):
         self._check_not_negative("clip")
         self._check_shares("vtrace_lambda")
         self._check_device(self.device, self.threads)
-        _require(self.actors >= -1, "actors", self.actors, "give -1 for one a core, 0 for none, or their number")
+        _require(self.actors >= -1, "actors", self.actors, "give -1 for one per core, 0 for none, or their number")
         choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 
@@ -211,13 +211,13 @@ class A3CConfig(LearnerConfig):
     normalise_advantages: str = "none"
     """Whether the advantages of a rollout get mean 0 and deviation 1: batch or none."""
     actor_timeout: float = 120.0
-    """Seconds without news after which an actor counts as stuck and is replaced."""
+    """Seconds without a report after which an actor counts as stuck and is replaced."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_positive("actor_timeout")
         self._check_shares("gae_lambda")
-        _require(self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one a core, or their number")
+        _require(self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one per core, or a number")
         choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 

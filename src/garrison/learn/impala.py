@@ -74,7 +74,7 @@ def train(
     try:
         start_from(weights, policy)
         threads = config.threads or max(1, cores() - transport.processes)
-        learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
+        learner = ImpalaLearner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
             result = _loop(learner, transport, watch, run, began)
         finally:
@@ -125,7 +125,7 @@ def actor_count(config: ImpalaConfig) -> int:
     return max(1, cores() - 1) if config.actors < 0 else config.actors
 
 
-class Learner:
+class ImpalaLearner:
     """The weights, and how they change with a batch."""
 
     def __init__(
@@ -239,7 +239,7 @@ class Learner:
         return metrics
 
 
-def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog, began: float) -> Result:
+def _loop(learner: ImpalaLearner, transport: Transport, watch: Stopwatch, run: RunLog, began: float) -> Result:
     """Receive, learn, publish, log, until there is enough or `run` says stop."""
     config, gathered = learner.config, learner.gathered
     metrics: dict[str, float] = {}

@@ -72,7 +72,7 @@ class Hooks:
 
 @dataclass
 class Outcome:
-    """What a run came to."""
+    """How a run ended."""
 
     experiment: Experiment
     folder: RunFolder | None
@@ -256,7 +256,7 @@ def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exceptio
 
 @contextmanager
 def _connected(address: str) -> Iterator[None]:
-    """Be connected to a cluster, if an address is given."""
+    """Stay connected to a cluster inside, if an address is given."""
     if not address:
         yield
         return

@@ -1,4 +1,4 @@
-"""How a run ended: the summary in its folder and the last words on the terminal."""
+"""How a run ended: the summary in its folder and what the terminal shows at the end."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ def write_summary(folder: RunFolder, summary: dict[str, Any]) -> bool:
 
 
 def print_end(summary: dict[str, Any], folder: RunFolder, quiet: bool) -> None:
-    """Tell how it ended and how to go on."""
+    """Print how it ended and how to go on."""
     status, step = summary["status"], summary["checkpoint_step"]
     if status == "diverged":
         print(f"garrison train: {summary['message']}", file=sys.stderr)

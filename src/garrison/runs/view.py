@@ -52,7 +52,7 @@ class View(Protocol):
         """Take the metrics of an update, and the share of the run that is done."""
 
     def say(self, text: str) -> None:
-        """Tell something that must not be missed."""
+        """Show a sentence that must not be missed."""
 
 
 def make_view(title: Title, quiet: bool) -> View:

@@ -117,7 +117,7 @@ class Cage2Task(Task):
 
     def quick_score(self, values: dict[str, Any]) -> QuickScore:
         """Play the protocol with fewer episodes."""
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
 
         result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_EPISODES)
         cells = {f"evaluation/{cell.red}_{cell.length}": cell.mean for cell in result.cells}
@@ -130,7 +130,7 @@ class Cage2Task(Task):
     def final_score(self, values: dict[str, Any], name: str, episodes: int) -> FinalScore:
         """Play the protocol, greedy; also count the share of each action against each attacker."""
         from garrison.agents.counting import CountingAgent
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
 
         cells: list[CellScore] = []
         mix: dict[str, dict[str, float]] = {}

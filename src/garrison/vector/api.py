@@ -55,7 +55,7 @@ def make(
         extras: Names of arrays that the environments publish, or names with cadences: "step", a number of steps, or
             "episode". They arrive in `envs.extras`.
         start_method: How processes start: fork, forkserver or spawn; Python's own default if left out.
-        timeout: Seconds that one environment may take for a step or a reset in a worker process; None waits for ever.
+        timeout: Seconds that one environment may take for a step or a reset in a worker process; None: no limit.
         on_worker_death: What to do when a worker process is killed: raise, or restart it with its environments reset
             and their episodes reported as truncated.
         copy: Return fresh arrays from every call.
@@ -74,7 +74,7 @@ def make(
     if on_worker_death not in ("raise", "restart"):
         raise UserError(f"on_worker_death must be 'raise' or 'restart'; got {on_worker_death!r}")
     if timeout is not None and timeout <= 0:
-        raise UserError(f"timeout must be a positive number of seconds, or None to wait for ever; got {timeout!r}")
+        raise UserError(f"timeout must be a positive number of seconds, or None for no limit; got {timeout!r}")
     setup = Setup(
         makers,
         mode,

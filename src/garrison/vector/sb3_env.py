@@ -124,7 +124,7 @@ class Sb3Env(VecEnv):
         return self._rows_of(getattr(self.envs, method_name)(*args, **kwargs), chosen)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
-        """Say that no environment is wrapped in a way that SB3 could unwrap; this class does Monitor's work."""
+        """Report that no environment is wrapped in a way that SB3 could unwrap; this class does Monitor's work."""
         from stable_baselines3.common.monitor import Monitor
 
         return [issubclass(wrapper_class, Monitor) for _ in self._chosen(indices)]

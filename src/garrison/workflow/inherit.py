@@ -43,7 +43,7 @@ class Trained:
         return float(kendall_matrix()[np.ix_(list(orders), list(self.orders))].min(axis=1).mean())
 
     def to_text(self, orders: Sequence[int]) -> str:
-        """Say where the weights are from."""
+        """Return where the weights are from."""
         what = f"{len(self.orders)} orders" if len(self.orders) > 1 else name_of(self.orders[0])
         if len(self.orders) == len(ORDERS):
             what = "all orders"

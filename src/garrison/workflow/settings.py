@@ -21,7 +21,7 @@ from garrison.text import short
 from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
 from garrison.workflow.orders import ORDERS, label
 from garrison.workflow.stopping import StopRules
-from garrison.workflow.task import WorkflowTask
+from garrison.workflow.workflow_task import WorkflowTask
 
 DEFAULT_STEPS = PPOConfig().steps
 DEFAULT_BUDGET = 100_000  # episodes of a search

@@ -2,7 +2,7 @@
 
 Ray replaces 127.0.0.1 by the machine's outward address and then listens on every interface, except where a cluster
 makes no sense to it: a setting of its own, made for Windows and macOS. We use that setting for what we start, so that
-all its sockets are bound to the loopback; `tests/cluster/test_session.py` looks at every one of them.
+all its sockets are bound to the loopback; `tests/cluster/test_connection.py` looks at every one of them.
 """
 
 import os
