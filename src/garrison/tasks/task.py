@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig
 from garrison.registration import CAGE2
+from garrison.vector.registry import check_backend
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class EnvSettings:
             raise UserError(f"envs must be at least 1; got {self.envs}.")
         if self.workers < 0:
             raise UserError(f"workers must be 0 (the backend chooses) or more; got {self.workers}.")
+        check_backend(self.backend)
 
 
 @dataclass(frozen=True)

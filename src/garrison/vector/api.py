@@ -15,7 +15,8 @@ from garrison.errors import UserError, choose
 from garrison.system import cores
 from garrison.vector import extras as extras_
 from garrison.vector.base import BatchedEnvs, EnvMaker, Setup
-from garrison.vector.registry import BACKENDS
+from garrison.vector.naming import resolve_env
+from garrison.vector.registry import BACKENDS, check_backend
 from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
 
 __all__ = ["AutoresetMode", "EnvFailed", "EnvTimeout", "WorkerDied", "make"]
@@ -45,7 +46,8 @@ def make(
     `copy=True` for fresh ones each time. The same seed gives the same bytes on every backend and number of workers.
 
     Args:
-        env: A Gymnasium id, a callable that makes an environment, or a list of them, one per environment.
+        env: A Gymnasium id, `module:Id` (imports what registers it) or `module:callable`; a callable that makes an
+            environment; or a list of them, one per environment.
         num_envs: How many; with a list of callables it may be left out.
         backend: native, serial, pipes, shared, async, threads, ray; or auto, which times one environment and chooses
             (`envs.choice` says what and why).
@@ -63,7 +65,8 @@ def make(
             waiting for the slowest; "workers" does so only where worker processes step the environments.
         env_kwargs: Passed on to the environment.
     """
-    choose("backend", backend, ["auto", "native", *BACKENDS])
+    check_backend(backend)
+    env = resolve_env(env) if isinstance(env, str) else env
     mode = resets.autoreset_mode(autoreset_mode)
     wanted = extras_.cadences(extras)
     if timing not in (True, False, "workers"):
