@@ -2,4 +2,5 @@
 from .load import load_agent as load_agent
 from .network_agent import NetworkAgent as NetworkAgent
 from .protocol import Agent as Agent
+from .sb3 import Sb3Agent as Sb3Agent
 from .scripted import SCRIPTED as SCRIPTED

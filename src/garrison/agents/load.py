@@ -5,16 +5,21 @@ behind, without the learner's state. `python -m garrison.agents.ship RUN FILE` m
 """
 
 from pathlib import Path
+from typing import Any
 
-from garrison.agents.protocol import Agent
 from garrison.agents.scripted import SCRIPTED
 from garrison.errors import UserError
+from garrison.registration import CAGE2
+from garrison.storage import checkpoint
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
 
 
-def load_agent(name: str, sample: bool = False) -> Agent:
+def load_agent(name: str, sample: bool = False) -> Any:
     """Return the agent called `name`: scripted, shipped, or the network in a run folder or a checkpoint.
+
+    It is an `Agent` of CAGE-2; that of a run on another environment acts on that environment's observations, see
+    `garrison.agents.spaces`.
 
     Args:
         name: an agent's name or a path.
@@ -24,8 +29,12 @@ def load_agent(name: str, sample: bool = False) -> Agent:
         return SCRIPTED[name]()
     if name in SHIPPED or Path(name).exists():
         from garrison.agents.network_agent import NetworkAgent
+        from garrison.agents.spaces import SpaceAgent
 
-        return NetworkAgent.load(SHIPPED.get(name, Path(name)), sample, name)
+        values = checkpoint.load(SHIPPED.get(name, Path(name)))
+        checkpoint.require(values, name)
+        kind = NetworkAgent.of if values["experiment"]["env"]["env"] == CAGE2 else SpaceAgent
+        return kind(values, name, sample)
     from difflib import get_close_matches
 
     names = [*SCRIPTED, *SHIPPED]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from garrison.agents.cage2_view import Cage2View
 from garrison.agents.forward import InferenceNetwork, network_of
 from garrison.agents.protocol import Choices, Flags
+from garrison.cage2.names import DEFAULT_RULES
 from garrison.errors import UserError
 from garrison.learn.registry import learner_section
 from garrison.registration import CAGE2
@@ -45,7 +46,7 @@ class NetworkAgent:
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network = network
-        self._view = Cage2View(network.size, rules or "head", encoder, observation, actions, masked)
+        self._view = Cage2View(network.size, rules or DEFAULT_RULES, encoder, observation, actions, masked)
 
     @classmethod
     def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":

@@ -9,6 +9,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from garrison.cage2.names import DEFAULT_RULES
+from garrison.cage2.red_agent import RedAgent
 from garrison.cage2.truth import Truth
 from garrison.cage2.vector_env import VectorEnv
 from garrison.cage2.workflow import Compliance, Workflow
@@ -34,8 +36,8 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
 
     def __init__(
         self,
-        red: str | Mapping[str, float] = "bline",
-        rules: str = "head",
+        red: str | Mapping[str, float] | RedAgent | type[RedAgent] = "bline",
+        rules: str = DEFAULT_RULES,
         length: int = 100,
         encoder: str = "challenge",
         scenario: str | Path | None = None,

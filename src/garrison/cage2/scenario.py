@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from garrison.cage2.layout import SCENARIO
 from garrison.cage2.names import (
     DECOYS,
+    DEFAULT_RULES,
     ENCODERS,
     EXPLOITS,
     HOSTS,
@@ -29,7 +30,9 @@ _OUTCOMES = {"noisy failure": Genuine.NOISY_FAILURE, "user": Genuine.USER, "priv
 _SYSTEMS = {"any": -1, "linux": 0, "windows": 1}
 
 
-def load_scenario(file: str | Path | None = None, rules: str = "head", encoder: str = "challenge") -> NDArray[np.void]:
+def load_scenario(
+    file: str | Path | None = None, rules: str = DEFAULT_RULES, encoder: str = "challenge"
+) -> NDArray[np.void]:
     """Read a scenario file into an array of one `SCENARIO` record.
 
     Args:

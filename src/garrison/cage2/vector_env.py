@@ -1,5 +1,6 @@
 """The native batch: many CAGE-2 environments behind Gymnasium's vector interface, stepped by one compiled call."""
 
+import copy as copying
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -28,8 +29,9 @@ from garrison.cage2.inputs import (
     split_actions,
 )
 from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
-from garrison.cage2.names import ACTION_SETS, NUM_ACTIONS, NUM_HOSTS, Red, Source
+from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, Red, Source
 from garrison.cage2.observation_sets import choose_observation
+from garrison.cage2.red_agent import RedAgent, own_agent, play_red
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.step import (
@@ -83,7 +85,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
             `{"bline": 0.5, "meander": 0.5}`, drawn at each reset; or `external`: then an action is
             `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
-            subnets; naming what Red does not know is an `INVALID` action that fails.
+            subnets; naming what Red does not know is an `INVALID` action that fails. An attacker of your own is a
+            `RedAgent`: the class, an instance, or `"module:Class"`.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
@@ -113,8 +116,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        red: str | Sequence[str] | Mapping[str, float] = "bline",
-        rules: str = "head",
+        red: str | Sequence[str] | Mapping[str, float] | RedAgent | type[RedAgent] = "bline",
+        rules: str = DEFAULT_RULES,
         length: int | Sequence[int] = 100,
         encoder: str = "challenge",
         threads: int = 1,
@@ -138,7 +141,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._scenario = load_scenario(scenario, rules, encoder)
         self._envs = np.zeros(num_envs, STATE)
         self._envs["length"] = episode_lengths(length, num_envs)
-        reds, odds = parse_red(red, num_envs)
+        self._red_agent = own_agent(red)
+        reds, odds = parse_red(red if self._red_agent is None else "external", num_envs)
         self._envs["red"] = reds
         self._scenario["red_odds"] = odds
         self._mixed = isinstance(red, Mapping)
@@ -155,7 +159,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             width += ORDER_BITS if workflow.show_order else 0
         self._action_ids = ACTION_IDS[choose("actions", actions, ACTION_SETS)]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
-        self.single_action_space = action_space_of(len(self._action_ids), self._external)
+        self.single_action_space = action_space_of(len(self._action_ids), self._takes_red_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -213,6 +217,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
+        if self._red_agent is not None:
+            play_red(self._red_agent, self._envs, self._red_actions)
         ended = self._run(blue)
         final = self.final_observations if self.autoreset_mode == AutoresetMode.SAME_STEP else None
         infos = episode_infos(self._envs, self._truncations, self.workflow, final) if ended else {}
@@ -313,6 +319,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._tapes.shape[1] > 1:
             twin._tapes = self._tapes[ids]
         twin._scenario = self._scenario.copy()
+        twin._red_agent = copying.deepcopy(self._red_agent)
         twin.observation_space = batch_space(self.single_observation_space, len(ids))
         twin.action_space = batch_space(self.single_action_space, len(ids))
         twin._attach()
@@ -343,11 +350,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return Blue's actions, checked before any environment moves; an external attacker's go to a buffer."""
-        actions, red = split_actions(actions) if self._external else (actions, None)
+        actions, red = split_actions(actions) if self._takes_red_actions else (actions, None)
         blue = blue_actions(actions, self.num_envs, len(self._action_ids))
         if red is not None:
             self._red_actions[:] = red_actions(red, self.num_envs)
         return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
+
+    @property
+    def _takes_red_actions(self) -> bool:
+        return self._external and self._red_agent is None
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""

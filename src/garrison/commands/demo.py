@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.names import SCRIPTED_REDS
+from garrison.cage2.names import DEFAULT_RULES, SCRIPTED_REDS
 
 if TYPE_CHECKING:
     from garrison.agents.protocol import Agent
@@ -24,7 +24,7 @@ class Arguments:
     """Episodes per defender and attacker."""
     length: int = 100
     """Steps per episode."""
-    rules: str = "head"
+    rules: str = DEFAULT_RULES
     """head or leaderboard."""
     seed: int = 0
     """Seed of the first episode; each further episode has the next number."""

@@ -56,7 +56,7 @@ def facts(run: RunHistory) -> Facts:
         "status": run.status,
         "learner": summary.get("training_mode"),
         "env": summary.get("env"),
-        "red": _red(task.get("red_odds", {})),
+        "red": _red(task.get("red_odds", {})) or task.get("red"),
         "length": task.get("length"),
         "backend": task.get("backend"),
         "envs": summary.get("total_envs"),
