@@ -148,6 +148,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._mixed = isinstance(red, Mapping)
         self._external = bool(np.any(self._envs["red"] == Red.EXTERNAL))
         self._envs["stream"] = seed_streams(seeds_from_system(num_envs))
+        self._seeds = np.full(num_envs, -1, object)  # the last ones given
         self._tapes = np.zeros((1, 1), TAPE)
 
         width = choose_observation(self._scenario, observation)
@@ -201,6 +202,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         chosen = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
         if chosen:
             self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
+            self._seeds[chosen] = [seeds[i] for i in chosen]
         envs, scenario, _ = self._records
         reset_batch(envs, scenario, self._mixed, mask, self._obs)
         self._truncations[mask] = False
@@ -235,6 +237,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             return None
         return tuple(f"{self.blue_table(i)}\n\n{self.true_table(i)}" for i in range(self.num_envs))
+
+    @property
+    def np_random_seed(self) -> Any:
+        """The seed that each environment was last given; -1 for one that the system has seeded."""
+        return tuple(self._seeds.tolist())
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
@@ -308,6 +315,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         twin.num_envs = len(ids)
         for name in (
             "_envs",
+            "_seeds",
             "_obs",
             "final_observations",
             "_rewards",
