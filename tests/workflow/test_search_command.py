@@ -213,7 +213,7 @@ def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
 def test_the_settings_of_an_older_search_are_read() -> None:
     values = SEARCH.to_dict()
     values["search"]["total_episodes"] = values["search"].pop("budget_episodes") + 75_000
-    assert SearchExperiment.from_dict(values).search.budget == 75_000
+    assert SearchExperiment.from_dict(values, SEARCH).search.budget == 75_000
 
 
 def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,7 @@ class Experiment:
         """Return the same with other settings, under the names that they have in files and as flags.
 
         >>> Experiment().changed(rules="leaderboard", steps=1000, hidden=(32,)).describe()
-        'against bline:0.5,meander:0.5, rules leaderboard, 1024 envs, 1,000 steps, seed 0'
+        'against bline:0.5,meander:0.5, rules leaderboard, 1024 envs, 1 k steps, seed 0'
         """
         found: Self = _changed(self, settings)
         return found
