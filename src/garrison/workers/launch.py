@@ -21,11 +21,11 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.util import get_temp_dir
 from typing import Any
 
-from garrison.workers import channel, fork_server, last_words, pin
+from garrison.workers import channel, fork_server, pin, startup_errors
 from garrison.workers.faults import Failure
-from garrison.workers.last_words import RealStderr
 from garrison.workers.memory import SharedMemory
 from garrison.workers.pickling import pack
+from garrison.workers.startup_errors import RealStderr
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Launch:
             theirs = [pipe for other in others for pipe in other.pipes() if not pipe.closed]
             inherited = (*theirs, commands_out, replies_in, lifeline_out)
         name = f"garrison-{self.name}-{number}"
-        words = last_words.mark()
-        with pin.environment(variables), nullcontext() if is_fork else last_words.collected() as stderr:
+        words = startup_errors.mark()
+        with pin.environment(variables), nullcontext() if is_fork else startup_errors.collected() as stderr:
             pipes = WorkerPipes(commands_in, replies_out, lifeline_in, memory, inherited, stderr)
             process = context.Process(target=run, args=(work, pipes), name=name, daemon=self.is_daemon)
             process.start()
