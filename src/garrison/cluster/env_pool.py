@@ -109,7 +109,7 @@ class RayEnvPool:
         """Return how a worker ended."""
         return "was lost"
 
-    def last_words(self, worker: int) -> str:
+    def startup_stderr(self, worker: int) -> str:
         """Return nothing: Ray prints what its actors write."""
         return ""
 

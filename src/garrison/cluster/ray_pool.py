@@ -166,7 +166,7 @@ class RayPool:
         """Return how a worker was lost, to be read after its name."""
         return self._exit_reasons[worker]
 
-    def last_words(self, worker: int) -> str:
+    def startup_stderr(self, worker: int) -> str:
         """Return nothing: Ray prints what its actors write."""
         return ""
 

@@ -217,7 +217,7 @@ class EnvWorkers:
         """Close everything and raise WorkerDied."""
         what = f"{self._describe_death(w)} {when}".strip()
         hint = "; on_worker_death='restart' would go on with its environments reset and marked truncated"
-        words = self.pool.last_words(w)
+        words = self.pool.startup_stderr(w)
         self._close_because(what)
         raise WorkerDied(f"{what}.", worker=w, hint=f"{CLOSED}{'' if self._setup.restart else hint}.", details=words)
 

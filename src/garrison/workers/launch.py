@@ -97,7 +97,7 @@ class WorkerHandle:
     """Becomes readable when the process ends."""
     owns_exit_descriptor: bool
     words: int
-    """Where its first words to standard error would begin, see `last_words`."""
+    """Where its first words to standard error would begin, see `startup_stderr`."""
 
     def pipes(self) -> tuple[Connection, Connection, Connection]:
         """Return the caller's ends."""

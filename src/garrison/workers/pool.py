@@ -44,7 +44,7 @@ class Pool(Protocol):
     def exit_reason(self, worker: int) -> str:
         """Return how a worker died, to be read after its name."""
 
-    def last_words(self, worker: int) -> str:
+    def startup_stderr(self, worker: int) -> str:
         """Return what a worker that died while it started wrote to standard error."""
 
     def restart(self, worker: int, grace: float = 0.0) -> None:
@@ -147,10 +147,10 @@ class WorkerPool:
         """Return how a worker died, to be read after its name."""
         process = self._workers[worker].process
         process.join(1.0)  # its pipes close a moment before it can be waited for
-        words = self.last_words(worker)
+        words = self.startup_stderr(worker)
         return describe_exit(process.exitcode) + (f": {words.splitlines()[-1].strip()}" if words else "")
 
-    def last_words(self, worker: int) -> str:
+    def startup_stderr(self, worker: int) -> str:
         """Return what a worker that died while it started wrote to standard error; later it writes to the real one."""
         return startup_errors.since(self._workers[worker].words) if worker in self.watchdog.starting else ""
 

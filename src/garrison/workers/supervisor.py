@@ -40,7 +40,7 @@ class Supervisor:
             while self._inbox:
                 message = self._inbox.popleft()
                 if message.opcode == channel.DIED:
-                    reason, words = self._pool.exit_reason(message.worker), self._pool.last_words(message.worker)
+                    reason, words = self._pool.exit_reason(message.worker), self._pool.startup_stderr(message.worker)
                     self._replace(message.worker, reason, words)
                 elif message.opcode == channel.FAILED:
                     self._replace_failed(message)
