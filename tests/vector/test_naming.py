@@ -105,7 +105,7 @@ def test_training_against_an_external_attacker_says_what_to_do(capsys: pytest.Ca
     with pytest.raises(SystemExit):
         cli.main(["train", "--red", "external"])
     error = " ".join(capsys.readouterr().err.split())
-    assert "moved by your own program" in error
+    assert "--red my_module:MyRed" in error
 
 
 def test_images_are_trained_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
