@@ -18,6 +18,7 @@ import pytest
 import garrison.vector
 from garrison.errors import UserError
 from garrison.vector import EnvTimeout, WorkerDied
+from garrison.workers import channel
 from tests.helpers.backend_faults import *  # noqa: F403 - its tests become tests of this file
 from tests.helpers.backend_faults import FAULT, GO, make
 from tests.helpers.faulty_envs import Faulty
@@ -159,6 +160,27 @@ def test_ctrl_c_in_a_step_leaves_a_usable_environment() -> None:
         assert envs.reset(seed=0)[0][:, 0].tolist() == [0, 0]
         assert envs.step(GO[:2])[0][:, 0].tolist() == [1, 1]
         envs.close()
+
+
+@pytest.mark.parametrize("backend", PROCESSES)
+def test_ctrl_c_between_a_reply_and_its_note_loses_nothing_but_that_step(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    envs = garrison.vector.make(Faulty, 2, backend, workers=2)
+    envs.reset(seed=0)
+    receive = channel.receive
+
+    def interrupted(line: Any) -> Any:
+        receive(line)
+        monkeypatch.setattr(channel, "receive", receive)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(channel, "receive", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        envs.step(GO[:2])
+    assert envs.reset(seed=0)[0][:, 0].tolist() == [0, 0]
+    assert envs.step(GO[:2])[0][:, 0].tolist() == [1, 1]
+    envs.close()
 
 
 SCRIPT = """

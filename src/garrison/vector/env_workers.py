@@ -9,6 +9,7 @@ import pickle
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -120,6 +121,9 @@ class EnvWorkers:
         """The environments of each worker."""
         self.why_closed = ""
         """The fault that ended all workers, if one did."""
+        self.was_interrupted = False
+        """Whether a Ctrl-C ended a call, so that a reply may have been taken in without being noted."""
+        self._tokens = count()
         self.pool = open_pool(setup)
         try:
             self.info = self._gather_infos()
@@ -162,7 +166,11 @@ class EnvWorkers:
         return [results[w] for w in sorted(results)]
 
     def take_leftovers(self) -> None:
-        """Take in replies that an interrupted call (Ctrl-C) left behind, so that the next ones are the right ones."""
+        """Take in replies that an earlier call left behind, so that the next ones are the right ones."""
+        if self.was_interrupted:
+            for w in self.pool.running():
+                self.discard_replies(w)
+            self.was_interrupted = False
         if not self.pool.watchdog.busy:
             return
         for w, opcode, _ in self.collect(set(self.pool.watchdog.busy)):
@@ -194,9 +202,11 @@ class EnvWorkers:
 
     def discard_replies(self, w: int) -> None:
         """Throw away what a worker still says about earlier commands, up to its answer to this one."""
-        self.command(w, "sync", ())
-        while self._next_message(w, "after a failure").opcode != channel.DONE:
-            pass
+        token = next(self._tokens)
+        self.command(w, "sync", (token,))
+        message = self._next_message(w, "after a failure")
+        while message.opcode != channel.RESULT or pickle.loads(message.payload) != token:
+            message = self._next_message(w, "after a failure")
 
     def replace(self, w: int, seeds: list[int | None]) -> None:
         """Start a new worker in the place of a dead one, with fresh episodes marked truncated.

@@ -97,8 +97,9 @@ class EnvHost:
         """Set an attribute of the chosen environments."""
         self._group.assign(chosen, name, values)
 
-    def sync(self) -> None:
-        """Answer, so that the caller knows that all earlier messages are dealt with."""
+    def sync(self, token: int) -> int:
+        """Return the token, so that the caller knows that all earlier messages are dealt with."""
+        return token
 
     def close(self) -> None:
         """Close the environments."""

@@ -181,6 +181,10 @@ class AsyncEnvs(WorkerEnvs):
     def _wait_for_all(self) -> None:
         """Let workers finish what they have, keeping the results for recv: calls go between steps."""
         with ClosedByFault(self):
+            if self._workers.was_interrupted:  # what was in flight may have been received and lost
+                self._workers.take_leftovers()
+                for w in range(self.workers):
+                    self._forget(w)
             while self._in_flight.any():
                 self._take_in()
 

@@ -125,7 +125,7 @@ class WorkerEnvs(BatchedEnvs):
 
 
 class ClosedByFault:
-    """Marks the vector environment closed when a fault inside has ended its workers."""
+    """Marks the vector environment closed when a fault inside has ended its workers; notes a Ctrl-C inside."""
 
     def __init__(self, envs: WorkerEnvs) -> None:
         self._envs = envs
@@ -134,6 +134,8 @@ class ClosedByFault:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
-        if isinstance(error, WorkerDied | EnvTimeout):
+        if isinstance(error, KeyboardInterrupt):
+            self._envs._workers.was_interrupted = True
+        elif isinstance(error, WorkerDied | EnvTimeout):
             self._envs.closed = True
             self._envs._why_closed = f" because {self._envs._workers.why_closed}"
