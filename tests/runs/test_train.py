@@ -21,6 +21,7 @@ from garrison.runs import folder
 from garrison.runs.experiment_file import load_experiment
 from garrison.runs.recorder import Recorder
 from garrison.storage import checkpoint
+from garrison.system import install
 from tests.helpers.processes import HANG, eventually
 
 TINY = "--envs 16 --rollout 10 --hidden 16 --minibatches 2 --epochs 2 --evaluate-episodes 5 --no-tensorboard --quiet"
@@ -337,7 +338,7 @@ def test_an_environment_that_fails_leaves_a_summary_and_the_last_checkpoint(
 def test_missing_torch_is_one_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run("train") == 2
-    assert "PyTorch is not installed: pip install 'garrison[train]'" in capsys.readouterr().err
+    assert f"PyTorch is not installed: {install('train')}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 from garrison import cli
 from garrison.report.workflow_tables import GP_COLUMNS
 from garrison.storage import checkpoint
+from garrison.system import install
 from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial
@@ -212,7 +213,7 @@ def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
 def test_the_settings_of_an_older_search_are_read() -> None:
     values = SEARCH.to_dict()
     values["search"]["total_episodes"] = values["search"].pop("budget_episodes") + 75_000
-    assert SearchExperiment.from_dict(values).search.budget == 75_000
+    assert SearchExperiment.from_dict(values, SEARCH).search.budget == 75_000
 
 
 def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -231,7 +232,7 @@ def test_a_missing_sklearn_is_told_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(surrogate, "find_spec", lambda name: None)
     assert search(tmp_path / "gp") == 2
-    assert "pip install 'garrison[workflow]'" in capsys.readouterr().err
+    assert f"{install('workflow')}" in capsys.readouterr().err
     assert not (tmp_path / "gp").exists()
 
 

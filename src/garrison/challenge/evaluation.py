@@ -211,6 +211,7 @@ def play(
         length=length,
         encoder=agent.encoder,
         autoreset_mode="Disabled",
+        copy=False,
     )
     streams = [np.random.SeedSequence((seed, length, code)) for code in codes]
     seeds = np.concatenate([stream.generate_state(episodes, np.uint64) for stream in streams])

@@ -35,12 +35,12 @@ def play(agent: "Agent", args: Arguments, red: str) -> NDArray[np.float64]:
     """Return the reward of each episode."""
     from garrison.cage2 import VectorEnv
 
-    envs = VectorEnv(args.episodes, red=red, rules=args.rules, length=args.length, autoreset_mode="SameStep")
+    envs = VectorEnv(args.episodes, red=red, rules=args.rules, length=args.length, copy=False)
     observations, infos = envs.reset(seed=args.seed)
     agent.begin(args.episodes, args.seed)
     for _ in range(args.length):
         observations, *_, infos = envs.step(agent.act(observations))
-    returns: NDArray[np.float64] = infos["episode"]["r"]
+    returns: NDArray[np.float64] = infos["episode_stats"]["r"]
     return returns
 
 

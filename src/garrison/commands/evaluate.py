@@ -65,6 +65,7 @@ def main(arguments: list[str]) -> int:
 
 def score_episodes(agent: Any, args: Arguments) -> int:
     """Score the agent of a run on another environment than CAGE-2."""
+    from garrison.runs import yaml_settings
     from garrison.tasks.episode_score import play_episodes
     from garrison.tasks.registry import EnvConfig, task_of
 
@@ -72,7 +73,7 @@ def score_episodes(agent: Any, args: Arguments) -> int:
     given = [name for name in ("rules", "red", "length") if getattr(args, name) != getattr(defaults, name)]
     if given:
         raise UserError(f"--{given[0]} is for CAGE-2; {agent.name} was trained on {agent.env_settings['env']}.")
-    task = task_of(EnvConfig(**agent.env_settings))
+    task = task_of(yaml_settings.read(EnvConfig, agent.env_settings, EnvConfig(), "env"))
     episodes = EPISODES if args.episodes is None else args.episodes
     result = play_episodes(agent, task, episodes, args.seed)
     print(json.dumps(result.to_dict()) if args.json else result.to_text())

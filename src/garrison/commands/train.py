@@ -37,10 +37,11 @@ def main(arguments: list[str]) -> int:
 
     name, args = parse(arguments)
     experiment = args.experiment
-    folder, values = open_folder(experiment.run.out, name, args.resume)
-    outcome = session.run(experiment, name, folder, open_view(name, experiment, folder, args.quiet), values=values)
-    print_end(outcome.summary, folder, args.quiet)
-    score = session.score(outcome)
+    with open_folder(experiment.run.out, name, args.resume) as (folder, values):
+        view = open_view(name, experiment, folder, args.quiet)
+        outcome = session.run(experiment, name, folder, view, values=values)
+        print_end(outcome.summary, folder, args.quiet)
+        score = session.score(outcome)
     if score is not None and not args.quiet:
         print(score.text)
     if "warning" in outcome.summary:

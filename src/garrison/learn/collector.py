@@ -8,6 +8,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.learn.checks import check_form
 from garrison.learn.envs import TrainableEnvs
 from garrison.learn.nn.network import Network
 from garrison.learn.nn.sampling import make_streams
@@ -135,13 +136,15 @@ class Collector:
 
     def restore(self, state: dict[str, Any], seed: int) -> bool:
         """Continue from what `state` returned; return whether exactly so; else new episodes begin."""
+        check_form(state["streams"], to_tensors(self.streams.view(np.int64)), "streams of random numbers")
         self.streams[:] = state["streams"].numpy().view(np.uint64)
-        if not self.envs.restore(state["envs"], seed):
-            self.reset(seed)
+        self.reset(seed)
+        if not self.envs.restore(state["envs"]):
             return False
-        self.masks = state["masks"].numpy().copy()
-        for name in ("seen", "starts", "resetting", "returns", "lengths"):
+        for name in ("seen", "masks", "starts", "resetting", "returns", "lengths"):
+            check_form(state[name], to_tensors(getattr(self, name)), f"episodes ({name})")
             getattr(self, name)[:] = state[name].numpy()
+        check_form(state["memory"], self.network.recurrent_state.cpu(), "memories of the policy")
         self.network.recurrent_state = state["memory"].to(self.network.recurrent_state.device).clone()
         return True
 

@@ -10,6 +10,7 @@ from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
+from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
 from garrison.text import short
@@ -102,7 +103,7 @@ class Experiment:
         """Return the same with other settings, under the names that they have in files and as flags.
 
         >>> Experiment().changed(rules="leaderboard", steps=1000, hidden=(32,)).describe()
-        'against bline:0.5,meander:0.5, rules leaderboard, 1024 envs, 1,000 steps, seed 0'
+        'against bline:0.5,meander:0.5, rules leaderboard, 1024 envs, 1 k steps, seed 0'
         """
         found: Self = _changed(self, settings)
         return found
@@ -117,7 +118,7 @@ class Experiment:
         """Read nested plain values; what they do not say is taken from `base`."""
         parts = {f.name: getattr(base, f.name) for f in base._parts() if f.name != "learner"}
         if not isinstance(values, dict):
-            raise UserError(f"the file must be a mapping of settings; got {values!r}.")
+            raise UserError(f"the file must be a mapping of settings; got {shown(values)}.")
         yaml_settings.check_names(values, ["preset", *parts, *LEARNERS])
         read = {
             name: yaml_settings.read(type(part), values[name], part, name)

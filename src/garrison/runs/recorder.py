@@ -10,6 +10,7 @@ from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower, Limits
 from garrison.runs.view import View
 from garrison.storage import checkpoint
+from garrison.system import install
 
 
 class Recorder(Follower):
@@ -117,6 +118,6 @@ def _summary_writer(path: Path, warn: Callable[[str], None]) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        warn("TensorBoard is not installed, so no events are written: pip install 'garrison[train]'")
+        warn(f"TensorBoard is not installed, so no events are written: {install('train')}")
         return None
     return SummaryWriter(str(path))

@@ -1,5 +1,7 @@
 """Continuing a run: what must fit, what may differ, and how exact it will be."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +12,22 @@ from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_run
 
 
-def open_folder(out: str, stem: str, resume: str) -> tuple[RunFolder, dict[str, Any] | None]:
-    """Return the folder of a new run, or the one to resume with the values of its checkpoint."""
-    if not resume:
-        return RunFolder.fresh(out, stem), None
-    folder = RunFolder.open(Path(resume))
-    return folder, resume_values(folder)
+@contextmanager
+def open_folder(out: str, stem: str, resume: str) -> Iterator[tuple[RunFolder, dict[str, Any] | None]]:
+    """Give the folder of a new run, or the one to resume with its checkpoint's values, as its only writer."""
+    folder = RunFolder.open(Path(resume)) if resume else RunFolder.fresh(out, stem)
+    with folder.held(is_new=not resume):
+        yield folder, resume_values(folder) if resume else None
 
 
 def resume_values(folder: RunFolder) -> dict[str, Any]:
     """Return the values of the checkpoint that a run continues from."""
     folder.reopen()
     values = checkpoint.load(folder.path)
-    checkpoint.require(values, str(folder.checkpoint))
+    require_run(values, str(folder.checkpoint))
     return values
 
 
@@ -38,8 +41,10 @@ def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, 
         raise UserError(f"cannot resume: the run was trained by {algorithm}.")
     before, now = values["experiment"]["env"], about["experiment"]["env"]
     for name in fixed:
-        if before[name] != now[name]:
-            raise UserError(f"cannot resume with --{name} {now[name]}: the run has {before[name]}; start a new one.")
+        if before.get(name) != now[name]:
+            raise UserError(
+                f"cannot resume with --{name} {now[name]}: the run has {before.get(name)}; start a new one."
+            )
     saved = values["policy"]["config"]
     for name, value in about["policy"]["config"].items():
         if saved.get(name) != value:

@@ -1,5 +1,6 @@
 """`train`: one run from Python, as `garrison train` makes it."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 from garrison.runs import session
@@ -24,8 +25,9 @@ def train(experiment: Experiment | str, out: str | Path | None = None, progress:
     name, settings = find_experiment(experiment) if isinstance(experiment, str) else ("", experiment)
     name = name or settings.name
     folder = RunFolder.create(Path(out)) if out is not None else None
-    outcome = session.run(settings, name, folder, open_view(name, settings, folder, quiet=not progress))
-    session.score(outcome)
+    with folder.held(is_new=True) if folder is not None else nullcontext():
+        outcome = session.run(settings, name, folder, open_view(name, settings, folder, quiet=not progress))
+        session.score(outcome)
     return outcome
 
 

@@ -36,7 +36,7 @@ class GymnasiumTask(Task):
     def make_envs(self, num_envs: int) -> Any:
         """Make a vector environment on the backend that the settings name."""
         from garrison import vector
-        from garrison.vector.api import makers_of
+        from garrison.vector.options import makers_of
 
         config = self.config
         env: Any = resolve_env(config.env)
@@ -50,6 +50,7 @@ class GymnasiumTask(Task):
                 config.backend,
                 workers=config.workers or None,
                 autoreset_mode="SameStep",
+                copy=False,
                 timing="workers",
                 **(config.env_args if config.backend == "native" else {}),
             )
