@@ -3,20 +3,35 @@
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from garrison.errors import UserError
 
 
+def import_for(text: str, module: str) -> ModuleType:
+    """Return the module that `text` begins with."""
+    here = os.getcwd()
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        # An installed command does not look in the working directory, as `python` and `python -m` do.
+        if error.name != module.partition(".")[0] or here in sys.path:
+            raise UserError(f"{text!r} begins with a module that cannot be imported: {error}") from None
+    except (ImportError, ValueError) as error:
+        raise UserError(f"{text!r} begins with a module that cannot be imported: {error}") from None
+    sys.path.insert(0, here)
+    try:
+        return import_for(text, module)
+    except UserError:
+        sys.path.remove(here)
+        raise
+
+
 def import_named(text: str) -> Any:
     """Return what `module:name` names."""
     module, _, name = text.partition(":")
-    folder = os.getcwd()
-    if folder not in sys.path and "" not in sys.path:
-        sys.path.append(folder)  # a command does not look there by itself, as `python -m` does
     try:
-        return getattr(import_module(module), name)
-    except ImportError as error:
-        raise UserError(f"{text!r} begins with a module that cannot be imported: {error}.") from None
-    except (AttributeError, ValueError):  # an empty name on either side
+        return getattr(import_for(text, module), name)
+    except AttributeError:
         raise UserError(f"there is no {name!r} in the module {module!r}; write module:name.") from None

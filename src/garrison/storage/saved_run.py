@@ -66,7 +66,11 @@ def _is_dtype(name: str) -> bool:
 
 SECTIONS = Kind(
     "a mapping of sections of settings",
-    lambda value: isinstance(value, dict) and all(isinstance(part, dict) and is_plain(part) for part in value.values()),
+    lambda value: (
+        isinstance(value, dict)
+        and isinstance(value.get("preset", ""), str)
+        and all(isinstance(part, dict) and is_plain(part) for name, part in value.items() if name != "preset")
+    ),
 )
 WIDTHS = Kind(
     "a list of widths", lambda value: isinstance(value, list) and all(is_count(item) and item > 0 for item in value)

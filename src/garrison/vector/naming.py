@@ -1,16 +1,13 @@
 """One way to name an environment in text: a Gymnasium id, `module:Id` or `module:callable`; and its arguments."""
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import gymnasium
 
+from garrison.contract.importing import import_for
 from garrison.errors import UserError
 
 
@@ -21,7 +18,7 @@ def resolve_env(name: str) -> str | Callable[..., Any]:
     """
     module, _, rest = name.partition(":")
     if rest:
-        found = getattr(_import(module, name), rest, None)
+        found = getattr(import_for(name, module), rest, None)
         if callable(found):
             made: Callable[..., Any] = found
             return made
@@ -35,24 +32,6 @@ def resolve_env(name: str) -> str | Callable[..., Any]:
         hint = f"did you mean {' or '.join(known)}?" if known else "give a Gymnasium id or package.module:callable."
         raise UserError(f"no environment {name!r} ({error}); {hint}") from None
     return name
-
-
-def _import(module: str, name: str) -> ModuleType:
-    here = os.getcwd()
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        # An installed command does not look in the working directory, as `python` and `python -m` do.
-        if error.name != module.partition(".")[0] or here in sys.path:
-            raise UserError(f"{name!r} begins with a module that cannot be imported: {error}") from None
-    except (ImportError, ValueError) as error:
-        raise UserError(f"{name!r} begins with a module that cannot be imported: {error}") from None
-    sys.path.insert(0, here)
-    try:
-        return _import(module, name)
-    except UserError:
-        sys.path.remove(here)
-        raise
 
 
 def parse_env_args(pairs: Iterable[str]) -> dict[str, Any]:
