@@ -353,3 +353,50 @@ def test_copies_are_refused_in_one_sentence(backend: str) -> None:
         with pytest.raises(UserError, match=f"backend '{backend}' cannot be pickled or copied"):
             copy(envs)
     envs.close()
+
+
+OBJECTS = ["text", "sequence", "graph", "one of", "own", "mixed"]
+
+
+@pytest.mark.parametrize("space", OBJECTS)
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED], ids=["same", "disabled"])
+def test_objects_travel_in_every_mode(backend: str, space: str, mode: AutoresetMode) -> None:
+    reference = SyncVectorEnv(makers(observations=space, actions=space), autoreset_mode=mode)
+    envs = make(backend, observations=space, actions=space, autoreset_mode=mode)
+    assert_same(play(reference, 9), play(envs, 9))
+    envs.close()
+
+
+def test_objects_that_came_back_stay_as_they_were(backend: str) -> None:
+    envs = make(backend, observations="mixed")
+    kept = envs.reset(seed=0)[0]
+    before = deepcopy(kept)
+    for _ in range(3):
+        envs.step(np.full(5, 2))
+    assert_same(kept, before)
+    assert isinstance(kept["text"], tuple)
+    envs.close()
+
+
+class Large(Sampler):
+    """Returns 64-bit numbers, one of which a 32-bit observation cannot hold."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        super().reset(**kwargs)
+        return np.full(3, 1e300 if self.length == 9 else 1.0), {}
+
+    def step(self, action: Any) -> Any:
+        _, *rest = super().step(action)
+        return np.full(3, 1e300 if self.length == 4 else 1.0), *rest
+
+
+def test_numbers_that_are_too_large_are_told(backend: str) -> None:
+    envs = garrison.vector.make([partial(Large, n) for n in (3, 4)], backend=backend, workers=2)
+    assert envs.reset(seed=0)[0].tolist() == [[1.0] * 3] * 2
+    with pytest.raises(EnvFailed, match=r"environment 1 in step\(\): .* too large for float32"):
+        envs.step(np.full(2, 2))
+    envs.close()
+    envs = garrison.vector.make([partial(Large, n) for n in (3, 9)], backend=backend, workers=2)
+    with pytest.raises(EnvFailed, match=r"environment 1 in reset\(\): .* too large for float32"):
+        envs.reset(seed=0)
+    envs.close()

@@ -17,6 +17,7 @@ from garrison.report.comparison import facts
 from garrison.report.comparison_page import comparison_page
 from garrison.report.figures import action_mix, learning_curve, losses, time_split
 from garrison.report.history import RunHistory, smooth
+from garrison.system import install
 
 
 def write_run(path: Path, updates: int = 6, slope: float = 10.0, ended: bool = True) -> Path:
@@ -236,7 +237,7 @@ def test_missing_matplotlib_is_one_sentence(
     run = write_run(tmp_path / "run")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert cli.main(["plot", str(run)]) == 2
-    assert "Matplotlib is not installed: pip install 'garrison[report]'" in capsys.readouterr().err
+    assert f"Matplotlib is not installed: {install('report')}" in capsys.readouterr().err
     assert cli.main(["compare", str(run), "--out", str(tmp_path)]) == 0
 
 

@@ -11,6 +11,7 @@ from garrison.agents.scripted import SCRIPTED
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
 
@@ -32,7 +33,7 @@ def load_agent(name: str, sample: bool = False) -> Any:
         from garrison.agents.spaces import SpaceAgent
 
         values = checkpoint.load(SHIPPED.get(name, Path(name)))
-        checkpoint.require(values, name)
+        require_agent(values, name)
         kind = NetworkAgent.of if values["experiment"]["env"]["env"] == CAGE2 else SpaceAgent
         return kind(values, name, sample)
     from difflib import get_close_matches

@@ -15,6 +15,7 @@ from garrison.errors import UserError
 from garrison.learn.registry import learner_section
 from garrison.registration import CAGE2
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 
 
 class NetworkAgent:
@@ -48,17 +49,20 @@ class NetworkAgent:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network = network
         self._starts = np.ones(0, np.bool_)
-        self._view = Cage2View(network.size, rules or DEFAULT_RULES, encoder, observation, actions, masked)
+        self._view = Cage2View(
+            network.size, network.outputs, rules or DEFAULT_RULES, encoder, observation, actions, masked
+        )
 
     @classmethod
     def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":
         """Read the defender of a run folder or a checkpoint."""
-        return cls.of(checkpoint.load(path), name or str(path), sample)
+        values, name = checkpoint.load(path), name or str(path)
+        require_agent(values, name)
+        return cls.of(values, name, sample)
 
     @classmethod
     def of(cls, values: dict[str, Any], name: str, sample: bool = False) -> "NetworkAgent":
-        """Build the defender of a checkpoint's values."""
-        checkpoint.require(values, name)
+        """Build the defender of a checkpoint's values: our own, or checked by `require_agent`."""
         env = values["experiment"]["env"]
         if env["env"] != CAGE2:
             raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")

@@ -38,7 +38,9 @@ class Sb3Agent:
         sets = {len(ids): name for name, ids in ACTION_IDS.items()}
         if inputs not in observations or actions not in sets:
             raise UserError(f"a model with {inputs} inputs and {actions} actions was not trained on garrison/CAGE2-v0.")
-        self._view = Cage2View(inputs, rules or DEFAULT_RULES, encoder, observations[inputs], sets[actions], False)
+        self._view = Cage2View(
+            inputs, actions, rules or DEFAULT_RULES, encoder, observations[inputs], sets[actions], False
+        )
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments; what is drawn follows from torch's own seed."""

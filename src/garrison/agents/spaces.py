@@ -6,24 +6,23 @@ import numpy as np
 
 from garrison.agents.forward import network_of
 from garrison.agents.protocol import Flags
+from garrison.errors import UserError
 from garrison.learn.nn.description import build_space
 from garrison.learn.nn.sampling import make_streams
 from garrison.learn.registry import learner_section
 from garrison.learn.spaces.registry import action_distribution, observation_form
-from garrison.storage import checkpoint
 
 
 class SpaceAgent:
     """Takes the likeliest action of a network, or draws one.
 
     Args:
-        values: those of a checkpoint.
+        values: those of a checkpoint: our own, or checked by `require_agent`.
         name: what results call it.
         sample: draw actions instead of taking the likeliest.
     """
 
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
-        checkpoint.require(values, name)
         self.name, self.sample = name, sample
         self.env_settings: dict[str, Any] = values["experiment"]["env"]
         """The settings of the environments that it was trained on."""
@@ -33,6 +32,19 @@ class SpaceAgent:
         self._form = observation_form(build_space(policy["observation_space"]))
         self._actions = action_distribution(build_space(policy["action_space"]))
         self._network = network_of(policy, values["state"]["weights"])
+
+    def check_spaces(self, envs: Any) -> None:
+        """Raise a UserError if environments do not show and take what the network was made for."""
+        form, actions = observation_form(envs.single_observation_space), action_distribution(envs.single_action_space)
+        if (form.input_shape, type(actions), actions.outputs) != (
+            self._form.input_shape,
+            type(self._actions),
+            self._actions.outputs,
+        ):
+            raise UserError(
+                f"{self.name} holds a network for other spaces than those of {self.env_settings['env']}: "
+                f"{self._form.space} and {self._actions.space}."
+            )
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from garrison.errors import UserError
+from garrison.system import install
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CONNECT_SECONDS = 5.0
@@ -91,7 +92,7 @@ def load() -> Any:
         ray = import_module("ray")
         if hasattr(ray, "init"):  # a folder named ray beside the program, such as Ray's own in /tmp, imports too
             return ray
-    raise UserError("Ray is not installed: pip install 'garrison[ray]'")
+    raise UserError(f"Ray is not installed: {install('ray')}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
-from garrison.tasks.task import EnvSettings, FinalScore, QuickScore, Task
+from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
@@ -36,8 +36,8 @@ class Cage2Settings(EnvSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.length < 1:
-            raise UserError(f"length must be at least 1; got {self.length}.")
+        if not 1 <= self.length < MANY:
+            raise UserError(f"length must be at least 1, and less than {MANY:,}; got {self.length}.")
         choose("rules", self.rules, RULES)
         choose("encoder", self.encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)

@@ -19,6 +19,7 @@ from garrison.vector import rows
 from garrison.vector.buffers import BufferPlan, Buffers
 from garrison.vector.extras import Cadences, Shapes, shapes
 from garrison.vector.group import Callee, Entries, Options, Seeds
+from garrison.vector.timing.parts import Times
 
 EnvMaker = Callable[[], gymnasium.Env[Any, Any]]
 Flags = NDArray[np.bool_]
@@ -125,6 +126,7 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         self._buffers = buffers
         self.extras = buffers.extras
         self._ended = np.zeros(self.num_envs, np.bool_)
+        self._shows_objects = bool(rows.object_spaces(info.observation_space))
 
     def _plan(self, info: EnvInfo) -> BufferPlan:
         spaces = info.observation_space, info.action_space
@@ -178,6 +180,8 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         results = (buffers.observations, buffers.rewards, buffers.terminations, buffers.truncations)
         if self._setup.copy:
             results = rows.duplicate(results)
+        if self._shows_objects:
+            results = (rows.shown(results[0]), *results[1:])
         return *results, merge(entries, self.num_envs) if entries else {}
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -223,6 +227,11 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         return self.call("render") if index is None else self.call_some([index], "render")[0]
 
     @property
+    def times(self) -> Times:
+        """Where the time of all calls went; there is none unless it was made with `timing`."""
+        raise AttributeError("this vector environment does not account for its time: make it with timing=True")
+
+    @property
     def np_random(self) -> Any:
         """The generator of each environment; from other processes, copies of them."""
         return self.get_attr("np_random")
@@ -245,7 +254,8 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
         )
 
     def _own(self, batch: rows.Arrays) -> rows.Arrays:
-        return rows.duplicate(batch) if self._setup.copy else batch
+        batch = rows.duplicate(batch) if self._setup.copy else batch
+        return rows.shown(batch) if self._shows_objects else batch
 
     def _chosen(
         self, options: dict[str, Any] | Sequence[dict[str, Any] | None] | None

@@ -21,6 +21,9 @@ from garrison.workers.faults import EnvFailed
 POSITION_BITS = 32
 """A worker's position cell holds the environment's number below these bits and a count of commands above them."""
 
+MISFITS = (ValueError, TypeError, KeyError, IndexError, AttributeError, FloatingPointError)
+"""What storing a result raises that does not fit the spaces."""
+
 Entries = list[tuple[int, dict[str, Any]]]
 """Infos of the environments that have something to say, with their numbers."""
 Seeds = list[int | None]
@@ -116,7 +119,7 @@ class EnvGroup:
             raise env_failed(self._first + i, "step()", error) from error
         try:
             return self._store(chosen, where, results)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except MISFITS as error:
             raise self._diagnose(chosen, results, error) from error
 
     def _store(self, chosen: Sequence[int], where: rows.Where, results: list[Result]) -> Entries:

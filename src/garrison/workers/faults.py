@@ -37,8 +37,8 @@ class EnvTimeout(GarrisonError, TimeoutError):
 class WorkerDied(GarrisonError, RuntimeError):
     """A worker process ended without being asked; the vector environment is closed."""
 
-    def __init__(self, summary: str, *, worker: int | None = None, hint: str = "") -> None:
-        super().__init__(summary, hint=hint)
+    def __init__(self, summary: str, *, worker: int | None = None, hint: str = "", details: str = "") -> None:
+        super().__init__(summary, hint=hint, details=details)
         self.worker = worker
 
 

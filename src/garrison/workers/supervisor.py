@@ -40,7 +40,8 @@ class Supervisor:
             while self._inbox:
                 message = self._inbox.popleft()
                 if message.opcode == channel.DIED:
-                    self._replace(message.worker, self._pool.exit_reason(message.worker))
+                    reason, words = self._pool.exit_reason(message.worker), self._pool.last_words(message.worker)
+                    self._replace(message.worker, reason, words)
                 elif message.opcode == channel.FAILED:
                     self._replace_failed(message)
                 else:

@@ -75,6 +75,8 @@ class AsyncEnvs(WorkerEnvs):
         if self._mode is AutoresetMode.DISABLED:
             self._ended[chosen] = terminations | truncations
         observations = rows.part_of(buffers.observations, chosen)
+        if self._shows_objects:
+            observations = self._own(observations)
         infos = merge(entries, wanted) if entries else {}
         return observations, buffers.rewards[chosen], terminations, truncations, infos, chosen
 

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from garrison.vector import rows
 from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences
-from garrison.vector.group import Entries, EnvGroup, Options, Result, Seeds, env_failed
+from garrison.vector.group import MISFITS, Entries, EnvGroup, Options, Result, Seeds, env_failed
 from garrison.vector.timing.parts import BINS, COMPUTE, COPY, EXTRAS, RESET, RESETS, SPENT, bin_of, bins_of, clock
 
 TOGETHER = 1024
@@ -103,7 +103,7 @@ class TimedEnvGroup(EnvGroup):
             self._count(chosen, stamps)
         try:
             return self._store(chosen, where, results)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except MISFITS as error:
             raise self._diagnose(chosen, results, error) from error
 
     def _count(self, chosen: Sequence[int], stamps: list[int]) -> None:

@@ -76,6 +76,7 @@ def play_episodes(agent: "SpaceAgent", task: Any, episodes: int, seed: int) -> E
     lengths: list[list[int]] = [[] for _ in range(num_envs)]
     totals, steps = np.zeros(num_envs), np.zeros(num_envs, np.int64)
     try:
+        agent.check_spaces(envs.envs)
         observations, infos = envs.reset(seed=seed)
         agent.begin(num_envs, seed)
         while left.any():
