@@ -54,7 +54,7 @@ def test_make_vec_gives_the_native_batch() -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    public = ["ACTIONS", "Env", "HOSTS", "Truth", "VectorEnv", "load_scenario", "warm_up"]
+    public = ["ACTIONS", "Env", "HOSTS", "RedAgent", "RedView", "Truth", "VectorEnv", "load_scenario", "warm_up"]
     assert sorted(garrison.cage2.__all__) == public
     for name in garrison.cage2.__all__:
         assert getattr(garrison.cage2, name) is not None
