@@ -4,6 +4,7 @@ import sys
 
 from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import VecMonitor
 
 import garrison.vector
 
@@ -15,7 +16,7 @@ def main(steps: int = 300_000, num_envs: int = 64) -> float:
     settings = {"n_steps": 64, "batch_size": 1024, "ent_coef": 0.01, "seed": 0}
     model = PPO("MlpPolicy", garrison.vector.sb3(envs), **settings, device="cpu", verbose=1)
     model.learn(steps)
-    score, spread = evaluate_policy(model, garrison.vector.sb3(envs), n_eval_episodes=max(64, num_envs))
+    score, spread = evaluate_policy(model, VecMonitor(garrison.vector.sb3(envs)), n_eval_episodes=max(64, num_envs))
     print(f"mean return over 100 steps against B_line: {score:.1f} +- {spread:.1f}")
     envs.close()
     return float(score)

@@ -12,7 +12,8 @@ import tyro
 import garrison
 from garrison import cli
 from garrison.errors import UserError
-from garrison.runs.experiment import Experiment
+from garrison.runs import yaml_settings
+from garrison.runs.experiment_file import read_experiment
 from garrison.runs.presets import preset
 
 ROOT = Path(__file__).parents[1]
@@ -118,9 +119,9 @@ def test_files_of_settings_in_the_texts_are_read() -> None:
     found = 0
     for text in TEXTS:
         for block in re.findall(r"^```yaml\n(.*?)^```", text.read_text(), flags=re.M | re.S):
-            if block.startswith(("env:", "run:", "ppo:")) and "climb:" not in block:
-                Experiment.from_yaml(block)
+            if block.startswith(("preset:", "env:", "run:", "ppo:")) and "climb:" not in block:
+                read_experiment(yaml_settings.from_yaml(block))
                 found += 1
     assert found
     with pytest.raises(UserError):
-        Experiment.from_yaml("ppo: {learning_rat: 1}")
+        read_experiment({"ppo": {"learning_rat": 1}})

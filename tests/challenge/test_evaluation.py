@@ -165,3 +165,9 @@ def test_a_wrapped_model_sees_and_does_what_it_was_trained_on() -> None:
     assert compact.cells == evaluate(load_agent("sleep"), episodes=5, lengths=[5]).cells
     with pytest.raises(UserError, match="7 actions"):
         Sb3Agent(_Model(7))
+
+
+def test_what_is_played_is_said_before_it_is_played() -> None:
+    said: list[str] = []
+    evaluate(load_agent("sleep"), episodes=2, reds=["bline", "sleep"], lengths=[5, 6], say=said.append)
+    assert said == ["0 of 4 cells: 5 steps, bline, sleep", "2 of 4 cells: 6 steps, bline, sleep"]

@@ -3,11 +3,13 @@
 A test file that imports these tests has a fixture `backend` that names what they are made for.
 """
 
+import pickle
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from typing import Any
 
+import cloudpickle
 import gymnasium
 import numpy as np
 import pytest
@@ -134,8 +136,8 @@ def test_call_get_set_and_render(backend: str) -> None:
     envs.close()
 
 
-def test_buffers_are_overwritten_unless_copied(backend: str) -> None:
-    envs = make(backend)
+def test_buffers_are_overwritten_only_if_asked_for(backend: str) -> None:
+    envs = make(backend, copy=False)
     kept = envs.reset(seed=0)[0]
     before = kept.copy()
     results = envs.step(np.full(5, 2))
@@ -145,7 +147,7 @@ def test_buffers_are_overwritten_unless_copied(backend: str) -> None:
     envs.step(np.full(5, 3))
     assert rewards.tolist() == [3.0] * 5
     envs.close()
-    envs = make(backend, copy=True)
+    envs = make(backend)
     kept = envs.reset(seed=0)[0]
     before = kept.copy()
     envs.step(np.full(5, 2))
@@ -284,4 +286,117 @@ def test_gymnasium_ids_wrappers_and_spec(backend: str) -> None:
     assert infos["episode"]["l"].max() > 5
     reference = SyncVectorEnv([lambda: gymnasium.make("CartPole-v1")] * 3)
     assert_same(play(reference, 60), play(envs, 60))
+    envs.close()
+
+
+def test_what_came_back_stays_as_it_was(backend: str) -> None:
+    """As with Gymnasium's own: whoever keeps an observation over a step keeps it."""
+    envs = make(backend)
+    reset = envs.reset(seed=0)[0]
+    kept = [(reset, deepcopy(reset))]
+    for k in range(8):
+        results = envs.step(np.full(5, 2 + k % 3))[:4]
+        kept.append((results, deepcopy(results)))
+    for now, then in kept:
+        assert_same(now, then)
+    envs.close()
+
+
+@pytest.mark.parametrize("mode", MODES, ids=[m.value for m in MODES])
+def test_the_autoreset_mode_is_an_attribute(backend: str, mode: AutoresetMode) -> None:
+    envs = make(backend, autoreset_mode=mode)
+    assert envs.autoreset_mode is mode
+    envs.close()
+
+
+def test_generators_and_seeds_are_those_of_the_environments(backend: str) -> None:
+    reference = SyncVectorEnv(makers())
+    envs = make(backend)
+    for each in (reference, envs):
+        each.reset(seed=4)
+    assert envs.np_random_seed == reference.np_random_seed == (4, 5, 6, 7, 8)
+    assert isinstance(envs.np_random, tuple)
+    drawn = [generator.integers(1000) for generator in envs.np_random]
+    assert drawn == [generator.integers(1000) for generator in reference.np_random]
+    envs.reset(seed=[None, 9, None, None, None])
+    assert envs.np_random_seed == (4, 9, 6, 7, 8)
+    with pytest.raises(UserError, match="generator of its own"):
+        envs.np_random = np.random.default_rng(0)
+    envs.close()
+
+
+def test_one_environment_for_two_is_refused(backend: str) -> None:
+    shared = Sampler(3)
+    with pytest.raises(UserError, match="environments 0 and 1 returned the same environment"):
+        garrison.vector.make([lambda: shared] * 2, backend=backend, workers=1)
+
+
+def test_wrong_calls_raise_what_gymnasium_raises(backend: str) -> None:
+    envs = make(backend)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(np.zeros(5, int))
+    envs.reset(seed=0)
+    with pytest.raises(TypeError):
+        envs.step(0)
+    with pytest.raises(TypeError):
+        envs.reset(options={"reset_mask": np.ones(5)})
+    envs.close()
+    with pytest.raises(gymnasium.error.ClosedEnvironmentError):
+        envs.step(np.zeros(5, int))
+    with pytest.raises(RuntimeError, match="must be alike"):
+        garrison.vector.make([partial(Sampler, 3), partial(Sampler, 3, "image")], backend=backend, workers=1)
+
+
+def test_copies_are_refused_in_one_sentence(backend: str) -> None:
+    envs = make(backend)
+    for copy in (deepcopy, pickle.dumps, cloudpickle.dumps):
+        with pytest.raises(UserError, match=f"backend '{backend}' cannot be pickled or copied"):
+            copy(envs)
+    envs.close()
+
+
+OBJECTS = ["text", "sequence", "graph", "one of", "own", "mixed"]
+
+
+@pytest.mark.parametrize("space", OBJECTS)
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED], ids=["same", "disabled"])
+def test_objects_travel_in_every_mode(backend: str, space: str, mode: AutoresetMode) -> None:
+    reference = SyncVectorEnv(makers(observations=space, actions=space), autoreset_mode=mode)
+    envs = make(backend, observations=space, actions=space, autoreset_mode=mode)
+    assert_same(play(reference, 9), play(envs, 9))
+    envs.close()
+
+
+def test_objects_that_came_back_stay_as_they_were(backend: str) -> None:
+    envs = make(backend, observations="mixed")
+    kept = envs.reset(seed=0)[0]
+    before = deepcopy(kept)
+    for _ in range(3):
+        envs.step(np.full(5, 2))
+    assert_same(kept, before)
+    assert isinstance(kept["text"], tuple)
+    envs.close()
+
+
+class Large(Sampler):
+    """Returns 64-bit numbers, one of which a 32-bit observation cannot hold."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        super().reset(**kwargs)
+        return np.full(3, 1e300 if self.length == 9 else 1.0), {}
+
+    def step(self, action: Any) -> Any:
+        _, *rest = super().step(action)
+        return np.full(3, 1e300 if self.length == 4 else 1.0), *rest
+
+
+def test_numbers_that_are_too_large_are_told(backend: str) -> None:
+    envs = garrison.vector.make([partial(Large, n) for n in (3, 4)], backend=backend, workers=2)
+    assert envs.reset(seed=0)[0].tolist() == [[1.0] * 3] * 2
+    with pytest.raises(EnvFailed, match=r"environment 1 in step\(\): .* too large for float32"):
+        envs.step(np.full(2, 2))
+    envs.close()
+    envs = garrison.vector.make([partial(Large, n) for n in (3, 9)], backend=backend, workers=2)
+    with pytest.raises(EnvFailed, match=r"environment 1 in reset\(\): .* too large for float32"):
+        envs.reset(seed=0)
     envs.close()

@@ -10,6 +10,22 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+
+class Word(gymnasium.Space[str]):
+    """A space that Gymnasium does not know."""
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        return str(self.np_random.choice(["attack", "defend", "sleep"]))
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, str)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Word)
+
+    __hash__ = gymnasium.Space.__hash__
+
+
 BOX = spaces.Box(-10, 10, (3,), np.float32)
 SPACES: dict[str, gymnasium.Space[Any]] = {
     "box": BOX,
@@ -23,6 +39,13 @@ SPACES: dict[str, gymnasium.Space[Any]] = {
     "nested": spaces.Dict(
         {"x": spaces.Tuple((BOX, spaces.Dict({"y": spaces.MultiBinary(2)}))), "z": spaces.Discrete(2)}
     ),
+    "text": spaces.Text(8),
+    "sequence": spaces.Sequence(BOX),
+    "stacked sequence": spaces.Sequence(spaces.Discrete(5), stack=True),
+    "graph": spaces.Graph(BOX, spaces.Discrete(3)),
+    "one of": spaces.OneOf((spaces.Discrete(3), BOX)),
+    "own": Word(),
+    "mixed": spaces.Dict({"text": spaces.Text(4), "box": BOX, "deep": spaces.Tuple((Word(), spaces.Discrete(3)))}),
 }
 
 
@@ -104,6 +127,10 @@ def checksum(value: Any) -> float:
         return sum((k + 1) * checksum(part) for k, part in enumerate(value.values()))
     if isinstance(value, tuple):
         return sum((k + 1) * checksum(part) for k, part in enumerate(value))
+    if isinstance(value, str):
+        return float(sum(map(ord, value)))
+    if value is None:
+        return 0.0
     array = np.asarray(value, np.float64)
     return float((array * np.arange(1, array.size + 1).reshape(array.shape)).sum())
 
@@ -116,6 +143,7 @@ def assert_same(a: Any, b: Any, path: str = "") -> None:
         for key in a:
             assert_same(a[key], b[key], f"{path}[{key!r}]")
     elif isinstance(a, tuple | list):
+        assert type(a) is type(b), (path, type(a), type(b))
         assert len(a) == len(b), path
         for k, (x, y) in enumerate(zip(a, b, strict=True)):
             assert_same(x, y, f"{path}[{k}]")

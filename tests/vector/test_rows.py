@@ -52,9 +52,20 @@ def test_arrays_of_the_buffers_do_not_overlap_and_fill_them() -> None:
     assert buffers.rewards.tolist() == [6, -5, -5]
 
 
-def test_spaces_that_have_no_fixed_size_are_refused_with_advice() -> None:
-    with pytest.raises(UserError, match=r"cannot batch the space Text.*Box, Discrete, MultiDiscrete"):
-        Buffers(BufferPlan(2, spaces.Text(5), spaces.Discrete(2)))
+def test_values_without_a_fixed_size_are_objects_and_shown_as_tuples() -> None:
+    space = spaces.Dict({"text": spaces.Text(5), "box": spaces.Box(0, 1, (2,))})
+    buffers = Buffers(BufferPlan(3, space, spaces.Sequence(spaces.Discrete(2))))
+    rows.writer(space, buffers.part(1, 2, 0).observations).write(
+        slice(0, 2), [{"text": word, "box": np.ones(2, np.float32)} for word in ("one", "two")]
+    )
+    shown = rows.shown(buffers.observations)
+    assert shown["text"] == (None, "one", "two")
+    assert shown["box"].shape == (3, 2)
+    rows.assign(buffers.actions, np.array([0, 2]), ((1, 2), [3]))
+    assert rows.split(spaces.Sequence(spaces.Discrete(2)), buffers.actions, [2, 0]) == [[3], (1, 2)]
+    with pytest.raises(UserError, match="must be a tuple of 3; got a tuple of 1"):
+        rows.assign(buffers.actions, slice(0, 3), (1,))
+    assert [type(found) for found in rows.object_spaces(space)] == [spaces.Text]
 
 
 def test_what_does_not_fit_is_described() -> None:

@@ -54,6 +54,13 @@ def test_a_search_spends_its_budget_and_inherits_from_the_nearest(finished: Path
     assert list(order_files(finished).values()) == [(t.order, t.decision.iteration) for t in log.trials]
 
 
+def test_what_a_search_says_fits_a_terminal_of_80_columns(finished: Path) -> None:
+    log = SearchLog.load(finished)
+    said = [command.lines_of(replace(trial, episodes=24_000)) for trial in log.trials]
+    said.append(command.best_line(log.trials, SEARCH))
+    assert max(len(line) for text in said for line in text.splitlines()) <= 80
+
+
 def test_results_tables_and_pictures_are_there(finished: Path) -> None:
     results = json.loads((finished / "results.json").read_text())
     assert results["ended"] == "budget"
@@ -206,7 +213,7 @@ def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
 def test_the_settings_of_an_older_search_are_read() -> None:
     values = SEARCH.to_dict()
     values["search"]["total_episodes"] = values["search"].pop("budget_episodes") + 75_000
-    assert SearchExperiment.from_dict(values).search.budget == 75_000
+    assert SearchExperiment.from_dict(values, SEARCH).search.budget == 75_000
 
 
 def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

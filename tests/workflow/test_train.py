@@ -260,7 +260,7 @@ def test_wrong_input_is_told_and_leaves_nothing_behind(
 
 def test_settings_survive_their_file() -> None:
     experiment = TRAIN.of_orders([3, 5])
-    assert WorkflowExperiment.from_yaml(experiment.to_yaml()) == experiment
+    assert WorkflowExperiment.from_yaml(experiment.to_yaml(), WorkflowExperiment()) == experiment
     assert "steps" not in experiment.to_dict()["ppo"]
     assert experiment.settings(inherits=False).steps == TRAIN.workflow.episodes * TRAIN.env.length
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.agents.border import observed_bits
 from garrison.agents.cage2_view import Cage2View
 from garrison.agents.forward import InferenceNetwork, network_of
 from garrison.agents.protocol import Choices, Flags
@@ -47,6 +48,7 @@ class NetworkAgent:
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network = network
+        self._starts = np.ones(0, np.bool_)
         self._view = Cage2View(
             network.size, network.outputs, rules or DEFAULT_RULES, encoder, observation, actions, masked
         )
@@ -92,7 +94,8 @@ class NetworkAgent:
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
-        logits = self._network.logits(self._view.inputs(observations, self._starts), self._starts)
+        bits = observed_bits(observations, len(self._starts))
+        logits = self._network.logits(self._view.inputs(bits, self._starts), self._starts)
         self._starts[:] = False
         self._view.forbid(logits)
         if self.sample:  # the largest of logits with Gumbel noise has the probabilities of the softmax

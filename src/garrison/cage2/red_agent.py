@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from garrison.cage2.inputs import red_actions
 from garrison.cage2.names import NUM_HOSTS, NUM_SUBNETS, RedKind
 from garrison.cage2.rng import uniform
+from garrison.contract.importing import import_named
 from garrison.errors import UserError
-from garrison.importing import import_named
 from garrison.jit import kernel, records
 
 Flags = NDArray[np.bool_]

@@ -167,6 +167,8 @@ def evaluate(
         lengths: steps per episode.
         say: is told what is being played.
     """
+    from garrison.cage2 import warm_up
+
     check_agent(agent)
     trained_under = getattr(agent, "rules", None)
     rules = choose("rules", rules or trained_under or DEFAULT_RULES, RULES)
@@ -178,6 +180,7 @@ def evaluate(
         raise UserError(f"a cell needs at least 2 episodes to estimate its error; got {episodes}.")
     if seed < 0:
         raise UserError(f"seed must be 0 or more; got {seed}.")
+    warm_up()  # says so, if it takes a while
     began = perf_counter()
     scripted = [name for name in names if name in SCRIPTED_REDS]
     own = {name: red for name, red in zip(names, reds, strict=True) if name not in SCRIPTED_REDS}
@@ -208,6 +211,7 @@ def play(
         length=length,
         encoder=agent.encoder,
         autoreset_mode="Disabled",
+        copy=False,
     )
     streams = [np.random.SeedSequence((seed, length, code)) for code in codes]
     seeds = np.concatenate([stream.generate_state(episodes, np.uint64) for stream in streams])

@@ -109,6 +109,10 @@ class RayEnvPool:
         """Return how a worker ended."""
         return "was lost"
 
+    def startup_stderr(self, worker: int) -> str:
+        """Return nothing: Ray prints what its actors write."""
+        return ""
+
     def why_not_started(self) -> str:
         """Return how full the cluster is."""
         total, free = self._pool.session.cpus()

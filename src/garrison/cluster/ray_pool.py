@@ -166,6 +166,10 @@ class RayPool:
         """Return how a worker was lost, to be read after its name."""
         return self._exit_reasons[worker]
 
+    def startup_stderr(self, worker: int) -> str:
+        """Return nothing: Ray prints what its actors write."""
+        return ""
+
     def restart(self, worker: int, grace: float = 0.0) -> None:
         """Kill a worker and ask for another one in its place."""
         self._end(worker)

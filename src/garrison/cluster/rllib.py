@@ -50,4 +50,4 @@ def make(settings: Mapping[str, Any]) -> Any:
     from garrison.cage2.vector_env import VectorEnv
 
     # A fresh array comes out of the conversion, but rewards and flags would be the batch's own without copy.
-    return gymnasium.wrappers.vector.DtypeObservation(VectorEnv(num_envs, copy=True, **kwargs), np.float32)
+    return gymnasium.wrappers.vector.DtypeObservation(VectorEnv(num_envs, **kwargs), np.float32)

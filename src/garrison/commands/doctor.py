@@ -61,7 +61,7 @@ def speed(seconds: float = 2.0) -> float:
 
     from garrison.cage2.vector_env import VectorEnv
 
-    envs = VectorEnv(1000, red={"bline": 0.5, "meander": 0.5}, autoreset_mode="SameStep")
+    envs = VectorEnv(1000, red={"bline": 0.5, "meander": 0.5}, autoreset_mode="SameStep", copy=False)
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(0, 145, (64, 1000))
     steps, began = 0, perf_counter()

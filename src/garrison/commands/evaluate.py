@@ -11,6 +11,7 @@ from garrison.agents import load_agent
 from garrison.cage2.names import SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import evaluate
+from garrison.commands.progress import progress
 from garrison.errors import UserError
 
 CELL_EPISODES = 1000
@@ -54,7 +55,8 @@ def main(arguments: list[str]) -> int:
     if hasattr(agent, "env_settings"):
         return score_episodes(agent, args)
     episodes = CELL_EPISODES if args.episodes is None else args.episodes
-    result = evaluate(agent, args.rules or None, episodes, args.seed, args.red.split(","), args.length)
+    with progress() as say:
+        result = evaluate(agent, args.rules or None, episodes, args.seed, args.red.split(","), args.length, say)
     print(json.dumps(result.to_dict()) if args.json else result.to_text())
     if not args.json and sys.stdout.isatty() and not result.is_official:
         print("\nThe leaderboard is shown for the challenge's nine cells only.")
@@ -64,7 +66,7 @@ def main(arguments: list[str]) -> int:
 def score_episodes(agent: Any, args: Arguments) -> int:
     """Score the agent of a run on another environment than CAGE-2."""
     from garrison.runs import yaml_settings
-    from garrison.tasks.episodes import play_episodes
+    from garrison.tasks.episode_score import play_episodes
     from garrison.tasks.registry import EnvConfig, task_of
 
     defaults = Arguments(args.agent)

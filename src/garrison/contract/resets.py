@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from garrison.contract.misuse import WrongType
 from garrison.errors import UserError, choose
 
 
@@ -48,7 +49,8 @@ def reset_mask(options: Mapping[str, Any] | None, num_envs: int) -> NDArray[np.b
     if mask is None:
         return np.ones(num_envs, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (num_envs,):
-        raise UserError(f"options['reset_mask'] must be a bool array of shape ({num_envs},); got {mask!r}.")
+        kind = UserError if getattr(mask, "dtype", None) == np.bool_ else WrongType
+        raise kind(f"options['reset_mask'] must be a bool array of shape ({num_envs},); got {mask!r}.")
     if not mask.any():
         raise UserError("options['reset_mask'] must have at least one True.")
     return mask

@@ -1,7 +1,8 @@
 """What the machine code of a kernel depends on, as one hash: sources, versions and flags.
 
 The sources are the kernel's package and every module that the kernel's imports, directly or through others: a callee
-of another package is compiled into the kernel like one of its own.
+of another package is compiled into the kernel like one of its own. Absolute imports are followed; relative ones, and
+names that a lazy `__init__.py` fetches, are not: modules of kernels import from where a thing is defined.
 """
 
 import hashlib

@@ -181,12 +181,16 @@ class _Parent:
     def follow(self, supervisor: Supervisor, run: RunLog) -> None:
         """Take in what actors report until there are enough steps or `run` says stop."""
         stats: list[UpdateStats] = []
+        has_started = False
         logged = perf_counter()
         while self.steps < self.config.steps and not run.stop:
             message = supervisor.receive(LOG_SECONDS)
             for sentence in supervisor.check():
                 run.say(sentence)
             if message is not None:
+                if not has_started:
+                    run.started()
+                    has_started = True
                 self._take(pickle.loads(message[2]), stats)
             self.set_rates(progress(self.steps, self.config.steps, run))
             now = perf_counter()

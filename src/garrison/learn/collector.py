@@ -1,5 +1,6 @@
 """Steps the environments with the policy and writes what happens into a rollout."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ Rows = NDArray[np.int64]
 
 class Collector:
     """The environments, what they show now, and the streams that actions are drawn from."""
+
+    on_first_step: Callable[[], None] | None = None
+    """Called once, after the first step."""
 
     def __init__(self, envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> None:
         self.envs, self.network, self.masked = TrainableEnvs(envs), network, masked
@@ -75,6 +79,9 @@ class Collector:
             watch.mark("act")
             shown, rewards, terminations, truncations, infos = envs.step(actions)
             watch.mark("step")
+            if self.on_first_step is not None:
+                self.on_first_step()
+                self.on_first_step = None
 
             store(shown, rollout.observations[t + 1])
             rollout.rewards[t] = rewards

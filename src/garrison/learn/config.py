@@ -152,7 +152,8 @@ class PPOConfig(LearnerConfig):
     device: str = "auto"
     """Where the network lives: auto, cpu, cuda or cuda:N."""
     threads: int = 0
-    """Threads for the network; 0 means one for each core that this process may use."""
+    """Threads for the network; 0 means one for each core that this process may use, and with a GRU no more than one
+    for 128 environments."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -193,7 +194,8 @@ class ImpalaConfig(LearnerConfig):
     device: str = "auto"
     """Where the learner's network lives: auto, cpu, cuda or cuda:N."""
     threads: int = 0
-    """Threads of the learner's network; 0 means one for each core of its machine without an actor, at least one."""
+    """Threads of the learner's network; 0 means one for each core of its machine without an actor, at least one, and
+    with a GRU no more than one for 128 environments."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

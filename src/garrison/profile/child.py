@@ -29,7 +29,7 @@ FEWEST = 3
 def inspect_env(request: dict[str, Any]) -> dict[str, Any]:
     """Make one environment, time its steps for a moment, and time a policy for its spaces."""
     from garrison.profile.inference import infer
-    from garrison.vector.api import makers_of
+    from garrison.vector.options import makers_of
 
     env = resolve_env(request["env"])
     makers = makers_of(env, 1, request["env_args"])
@@ -133,12 +133,12 @@ def _has_batch(env: Any, env_args: dict[str, Any]) -> bool:
 def _make(request: dict[str, Any], timing: bool) -> Any:
     names = ("workers", "batch_size", "extras")
     options = {name: request[name] for name in names if request.get(name) is not None}
-    env: Any = resolve_env(request["env"])
     return garrison.vector.make(
-        env,
+        request["env"],
         request["envs"],
         request["backend"],
         autoreset_mode="same_step",
+        copy=False,
         timeout=None,
         timing=timing,
         **options,

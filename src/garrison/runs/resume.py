@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
 from garrison.storage import checkpoint
@@ -52,12 +53,28 @@ def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, 
             )
 
 
+def check_unfinished(folder: RunFolder, values: dict[str, Any], steps: int, seconds: float | None) -> None:
+    """Refuse to continue a run that has reached its end and knows it, before anything is written.
+
+    `steps` and `seconds` say where the end is; the steps count only if the time does not decide.
+    """
+    if folder.read_summary().get("status") != "finished":  # killed at the very end: its summary is still to be written
+        return
+    made, took = values["state"]["steps"], values["seconds"]
+    if seconds is None and made >= steps:
+        done, more = f"it has made {made:,} of {steps:,} steps", f"--steps {2 * made}"
+    elif seconds is not None and took >= seconds:
+        done, more = f"it has trained for {took:,.0f} of {seconds:,.0f} s", f"--duration {2 * took:.0f}s"
+    else:
+        return
+    raise UserError(f"the run is finished: {done}.", hint=f"To train on, give it more in all, such as {more}.")
+
+
 def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, view: View) -> dict[str, Any]:
     """Return the state to continue from; say what differs from the part before, and how exact it will be."""
-    before, now = values["experiment"], about["experiment"]
-    changed = [
-        f"{part}.{name}" for part in now for name in now[part] if now[part][name] != before.get(part, {}).get(name)
-    ]
+    before, now = (yaml_settings.flat(each["experiment"]) for each in (values, about))
+    # The preset is only where the settings began; runs of old versions do not say it.
+    changed = [name for name in now if name != "preset" and now[name] != before.get(name)]
     state: dict[str, Any] = checkpoint.tensors(values["state"])
     where = f"resuming at step {state['steps']:,}"
     if changed:

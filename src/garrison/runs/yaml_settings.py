@@ -61,6 +61,19 @@ def plain(value: Any) -> Any:
     return value
 
 
+def flat(values: dict[str, Any], where: str = "") -> dict[str, Any]:
+    """Return nested values by their dotted names.
+
+    >>> flat({"env": {"red": "bline"}, "ppo": {"policy": {"hidden": [64]}}})
+    {'env.red': 'bline', 'ppo.policy.hidden': [64]}
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        name = _join(where, key)
+        found |= flat(value, name) if isinstance(value, dict) and value else {name: value}
+    return found
+
+
 def read(cls: type[T], values: Any, base: T, where: str) -> T:
     """Build a dataclass from a mapping; `where` is the path to it, for messages."""
     if not isinstance(values, dict):

@@ -76,7 +76,7 @@ class Cage2Task(Task):
         if config.backend in NATIVE:
             from garrison.cage2 import VectorEnv
 
-            return VectorEnv(num_envs, autoreset_mode="SameStep", **arguments)
+            return VectorEnv(num_envs, autoreset_mode="SameStep", copy=False, **arguments)
         from garrison import vector
 
         return vector.make(
@@ -85,6 +85,7 @@ class Cage2Task(Task):
             config.backend,
             workers=config.workers or None,
             autoreset_mode="SameStep",
+            copy=False,
             timing="workers",
             **arguments,
         )

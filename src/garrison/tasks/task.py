@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig
 from garrison.registration import CAGE2
+from garrison.vector.registry import check_backend
 
 MANY = 2**31
 """More environments or workers than any machine has memory for."""
@@ -30,6 +31,7 @@ class EnvSettings:
             raise UserError(f"envs must be at least 1, and less than {MANY:,}; got {self.envs}.")
         if not 0 <= self.workers < MANY:
             raise UserError(f"workers must be 0 (the backend chooses) or more, not {self.workers}.")
+        check_backend(self.backend)
 
 
 @dataclass(frozen=True)

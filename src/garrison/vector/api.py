@@ -1,28 +1,147 @@
 """`make`: the one door to every backend; all options are checked here, once."""
 
-import multiprocessing
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-import gymnasium
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 
 from garrison.contract import resets
-from garrison.errors import UserError, choose
+from garrison.errors import UserError
 from garrison.system import cores
 from garrison.vector import extras as extras_
-from garrison.vector.base import BatchedEnvs, EnvMaker, Setup
-from garrison.vector.registry import BACKENDS
+from garrison.vector.base import BatchedEnvs, Setup
+from garrison.vector.naming import resolve_env
+from garrison.vector.options import (
+    Autoreset,
+    Env,
+    OnWorkerDeath,
+    StartMethod,
+    Timing,
+    count,
+    makers_of,
+    recv_size,
+    start_method_of,
+    worker_count,
+)
+from garrison.vector.registry import BACKENDS, check_backend
+from garrison.workers import ctrl_c
 from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
+
+if TYPE_CHECKING:
+    from garrison.vector.backends.async_ import AsyncEnvs
+    from garrison.vector.backends.native import NativeEnvs
+    from garrison.vector.backends.serial import SerialEnvs
+    from garrison.vector.backends.threads import ThreadedEnvs
+    from garrison.vector.backends.worker_envs import WorkerEnvs
 
 __all__ = ["AutoresetMode", "EnvFailed", "EnvTimeout", "WorkerDied", "make"]
 
-Env = str | Callable[..., gymnasium.Env[Any, Any]] | Sequence[Callable[..., gymnasium.Env[Any, Any]]]
 
-
+# What a backend has beyond the others is known to type checkers: `send` and `recv`, `pids`, `envs`, the batch's names.
+@overload
+def make(
+    env: Env,
+    num_envs: int | None = ...,
+    backend: Literal["auto"] = ...,
+    *,
+    workers: int | None = ...,
+    batch_size: int | None = ...,
+    autoreset_mode: Autoreset = ...,
+    extras: Iterable[str] | Mapping[str, str | int] | None = ...,
+    start_method: StartMethod | None = ...,
+    timeout: float | None = ...,
+    on_worker_death: OnWorkerDeath = ...,
+    copy: bool = ...,
+    timing: Timing = ...,
+    **env_kwargs: Any,
+) -> "BatchedEnvs | NativeEnvs": ...
+@overload
+def make(
+    env: Env,
+    num_envs: int | None = ...,
+    backend: Literal["native"] = ...,
+    *,
+    workers: int | None = ...,
+    batch_size: int | None = ...,
+    autoreset_mode: Autoreset = ...,
+    extras: Iterable[str] | Mapping[str, str | int] | None = ...,
+    start_method: StartMethod | None = ...,
+    timeout: float | None = ...,
+    on_worker_death: OnWorkerDeath = ...,
+    copy: bool = ...,
+    timing: Timing = ...,
+    **env_kwargs: Any,
+) -> "NativeEnvs": ...
+@overload
+def make(
+    env: Env,
+    num_envs: int | None = ...,
+    backend: Literal["async", "ray"] = ...,
+    *,
+    workers: int | None = ...,
+    batch_size: int | None = ...,
+    autoreset_mode: Autoreset = ...,
+    extras: Iterable[str] | Mapping[str, str | int] | None = ...,
+    start_method: StartMethod | None = ...,
+    timeout: float | None = ...,
+    on_worker_death: OnWorkerDeath = ...,
+    copy: bool = ...,
+    timing: Timing = ...,
+    **env_kwargs: Any,
+) -> "AsyncEnvs": ...
+@overload
+def make(
+    env: Env,
+    num_envs: int | None = ...,
+    backend: Literal["pipes", "shared"] = ...,
+    *,
+    workers: int | None = ...,
+    batch_size: int | None = ...,
+    autoreset_mode: Autoreset = ...,
+    extras: Iterable[str] | Mapping[str, str | int] | None = ...,
+    start_method: StartMethod | None = ...,
+    timeout: float | None = ...,
+    on_worker_death: OnWorkerDeath = ...,
+    copy: bool = ...,
+    timing: Timing = ...,
+    **env_kwargs: Any,
+) -> "WorkerEnvs": ...
+@overload
+def make(
+    env: Env,
+    num_envs: int | None = ...,
+    backend: Literal["serial", "threads"] = ...,
+    *,
+    workers: int | None = ...,
+    batch_size: int | None = ...,
+    autoreset_mode: Autoreset = ...,
+    extras: Iterable[str] | Mapping[str, str | int] | None = ...,
+    start_method: StartMethod | None = ...,
+    timeout: float | None = ...,
+    on_worker_death: OnWorkerDeath = ...,
+    copy: bool = ...,
+    timing: Timing = ...,
+    **env_kwargs: Any,
+) -> "SerialEnvs | ThreadedEnvs": ...
+@overload
+def make(
+    env: Env,
+    num_envs: int | None = ...,
+    backend: str = ...,
+    *,
+    workers: int | None = ...,
+    batch_size: int | None = ...,
+    autoreset_mode: Autoreset = ...,
+    extras: Iterable[str] | Mapping[str, str | int] | None = ...,
+    start_method: StartMethod | None = ...,
+    timeout: float | None = ...,
+    on_worker_death: OnWorkerDeath = ...,
+    copy: bool = ...,
+    timing: Timing = ...,
+    **env_kwargs: Any,
+) -> "BatchedEnvs | NativeEnvs": ...
 def make(
     env: Env,
     num_envs: int | None = None,
@@ -30,22 +149,24 @@ def make(
     *,
     workers: int | None = None,
     batch_size: int | None = None,
-    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    autoreset_mode: Autoreset = AutoresetMode.NEXT_STEP,
     extras: Iterable[str] | Mapping[str, str | int] | None = None,
-    start_method: Literal["fork", "forkserver", "spawn"] | None = None,
+    start_method: StartMethod | None = None,
     timeout: float | None = 60.0,
-    on_worker_death: Literal["raise", "restart"] = "raise",
-    copy: bool = False,
-    timing: bool | Literal["workers"] = False,
+    on_worker_death: OnWorkerDeath = "raise",
+    copy: bool = True,
+    timing: Timing = False,
     **env_kwargs: Any,
-) -> VectorEnv[Any, Any, Any]:
+) -> "BatchedEnvs | NativeEnvs":
     """Make `num_envs` environments behind one `gymnasium.vector.VectorEnv`.
 
-    **The arrays that come back belong to the vector environment and are overwritten by the next step**; say
-    `copy=True` for fresh ones each time. The same seed gives the same bytes on every backend and number of workers.
+    Every call returns fresh arrays, as Gymnasium's own vector environments do. With `copy=False` they belong to the
+    vector environment and **the next step overwrites them**: quicker, for callers that keep nothing. The same seed
+    gives the same bytes on every backend and number of workers (on `threads`, if the environments are thread-safe).
 
     Args:
-        env: A Gymnasium id, a callable that makes an environment, or a list of them, one per environment.
+        env: A Gymnasium id, `module:Id` (imports what registers it) or `module:callable`; a callable that makes an
+            environment; or a list of them, one per environment.
         num_envs: How many; with a list of callables it may be left out.
         backend: native, serial, pipes, shared, async, threads, ray; or auto, which times one environment and chooses
             (`envs.choice` says what and why).
@@ -58,12 +179,13 @@ def make(
         timeout: Seconds that one environment may take for a step or a reset in a worker process; None: no limit.
         on_worker_death: What to do when a worker process is killed: raise, or restart it with its environments reset
             and their episodes reported as truncated.
-        copy: Return fresh arrays from every call.
+        copy: Return fresh arrays from every call; False returns the buffers, which the next step overwrites.
         timing: Account for the time of every call in `envs.times`: environment compute, resets, extras, copying, IPC,
             waiting for the slowest; "workers" does so only where worker processes step the environments.
         env_kwargs: Passed on to the environment.
     """
-    choose("backend", backend, ["auto", "native", *BACKENDS])
+    check_backend(backend)
+    env = resolve_env(env) if isinstance(env, str) else env
     mode = resets.autoreset_mode(autoreset_mode)
     wanted = extras_.cadences(extras)
     if timing not in (True, False, "workers"):
@@ -80,9 +202,9 @@ def make(
         mode,
         copy,
         wanted,
-        workers=_workers(workers, len(makers)),
-        batch_size=_batch_size(batch_size, len(makers), backend),
-        start_method=_start_method(start_method),
+        workers=worker_count(workers, len(makers)),
+        batch_size=recv_size(batch_size, len(makers), backend),
+        start_method=start_method_of(start_method),
         timeout=timeout,
         restart=on_worker_death == "restart",
         timing=bool(timing),
@@ -105,7 +227,8 @@ def build(name: str, setup: Setup, time_callers: bool) -> BatchedEnvs:
     if sys.platform == "win32" and backend.has_processes:
         raise UserError(f"backend {name!r} needs Linux or macOS; use 'serial' or 'threads' here")
     timing = setup.timing and bool(backend.timed) and (backend.has_processes or time_callers)
-    return backend.load(timing)(replace(setup, timing=timing))
+    kind = backend.load(timing)
+    return ctrl_c.make(lambda: kind(replace(setup, timing=timing)), lambda envs: envs.close())
 
 
 def _native(
@@ -118,7 +241,7 @@ def _native(
     workers: int | None,
     timing: bool,
     env_kwargs: dict[str, Any],
-) -> VectorEnv[Any, Any, Any] | None:
+) -> "NativeEnvs | None":
     # auto takes it only for Garrison's own ids: others' batches need not seed each environment by itself.
     ours = isinstance(env, str) and env.startswith("garrison/")
     if backend != "native" and not (backend == "auto" and ours):
@@ -137,54 +260,8 @@ def _native(
     kind = native.NativeEnvs
     if timing:
         from garrison.vector.timing.timed_envs import TimedNativeEnvs as kind
-    envs = native.make(env, _count(num_envs), mode, kind, copy=copy, extras=wanted, **env_kwargs)
+    envs = native.make(env, count(num_envs), mode, kind, copy=copy, extras=wanted, **env_kwargs)
     envs.workers = env_kwargs.get("threads", 1)
     if backend == "auto":
         auto.announce(envs, auto.Choice("native", 1, f"{env} has a compiled batch"))
     return envs
-
-
-def makers_of(env: Env, num_envs: int | None, env_kwargs: dict[str, Any]) -> tuple[EnvMaker, ...]:
-    """Return one function per environment that makes it."""
-    if isinstance(env, str):
-        # Only the first is watched by Gymnasium's checker: it costs time in every step, and they are all alike.
-        first = partial(gymnasium.make, env, **env_kwargs)
-        others = partial(gymnasium.make, env, disable_env_checker=True, **env_kwargs)
-        return (first, *[others] * (_count(num_envs) - 1))
-    if callable(env):
-        return (partial(env, **env_kwargs) if env_kwargs else env,) * _count(num_envs)
-    makers: list[Any] = list(env) if isinstance(env, Sequence) else []
-    if not makers or not all(map(callable, makers)):
-        raise UserError(f"env must be a Gymnasium id, a callable or a list of callables; got {env!r}")
-    if num_envs not in (None, len(makers)):
-        raise UserError(f"num_envs is {num_envs}, but there are {len(makers)} callables; leave num_envs out")
-    return tuple(partial(maker, **env_kwargs) if env_kwargs else maker for maker in makers)
-
-
-def _count(num_envs: int | None) -> int:
-    if num_envs is None or num_envs < 1:
-        raise UserError(f"num_envs must be at least 1; got {num_envs}")
-    return int(num_envs)
-
-
-def _workers(workers: int | None, num_envs: int) -> int:
-    if workers is not None and workers < 1:
-        raise UserError(f"workers must be at least 1; got {workers}")
-    return min(workers or cores(), num_envs)
-
-
-def _batch_size(batch_size: int | None, num_envs: int, backend: str) -> int:
-    if batch_size is None:
-        return max(1, num_envs // 2)
-    if backend not in BACKENDS or not BACKENDS[backend].is_ready_first:
-        ready_first = " or ".join(repr(name) for name, each in BACKENDS.items() if each.is_ready_first)
-        raise UserError(f"batch_size is for backend={ready_first}, whose recv() returns that many; got {backend!r}")
-    if not 1 <= batch_size <= num_envs:
-        raise UserError(f"batch_size must be between 1 and num_envs={num_envs}; got {batch_size}")
-    return batch_size
-
-
-def _start_method(method: str | None) -> str:
-    if method is None:
-        return multiprocessing.get_start_method()
-    return choose("start_method", method, multiprocessing.get_all_start_methods())

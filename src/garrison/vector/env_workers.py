@@ -6,14 +6,18 @@ How workers are started and heard of is the business of a pool: of processes (`P
 
 import logging
 import pickle
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
+import numpy as np
+
+from garrison.vector import messages, rows
 from garrison.vector.base import EnvInfo, Setup
 from garrison.vector.buffers import BufferPlan, Buffers, size
 from garrison.vector.group import POSITION_BITS
-from garrison.vector.worker import WorkerTask, work
+from garrison.vector.worker import WorkerTask, pack_objects, put_objects, work
 from garrison.workers import channel
 from garrison.workers.channel import Message
 from garrison.workers.faults import EnvTimeout, WorkerDied
@@ -24,6 +28,10 @@ from garrison.workers.pool import GRACE_SECONDS, Pool, WorkerPool
 
 MAKING_SECONDS = 60.0
 """How long a worker may take to start and make its environments, whatever the timeout of a step."""
+MANY = 8
+"""From this many workers on, their making tells how far it is"""
+PROGRESS_SECONDS = 2.0
+"""and after this many seconds for the first time."""
 CLOSED = "The vector environment is closed"
 
 log = logging.getLogger("garrison.vector")
@@ -52,12 +60,16 @@ class ProcessEnvPool(WorkerPool):
     """Worker processes that hold environments, with buffers in shared memory; implements `EnvPool`."""
 
     _buffers: Buffers
+    _sends_objects = False
 
     def __init__(self, setup: Setup) -> None:
+        self._groups = setup.groups()
+
         def task_of(number: int, _: int) -> WorkerTask:
             return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork")
 
-        launch = Launch(work, setup.start_method)
+        # The fork server imports NumPy and Gymnasium once, not every worker.
+        launch = Launch(work, setup.start_method, preload=(work.__module__,))
         super().__init__(setup.workers, launch, task_of, SharedMemory(), setup.timeout, making_seconds(setup))
         counts = f"{setup.workers} workers for {setup.num_envs} environments"
         log.info("%s (%s); math libraries pinned to one thread per worker", counts, setup.start_method)
@@ -65,7 +77,27 @@ class ProcessEnvPool(WorkerPool):
     def make_buffers(self, plan: BufferPlan) -> Buffers:
         """Lay out the shared memory."""
         self._buffers = Buffers(plan, self.memory.map(size(plan)))
+        self._sends_objects = bool(rows.object_spaces(plan.action_space))
+        found = [*rows.object_spaces(plan.observation_space), *rows.object_spaces(plan.action_space)]
+        if found:
+            kinds = " and ".join(sorted({type(space).__name__ for space in found}))
+            log.warning("values of %s spaces cannot lie in shared memory: they travel pickled, which is slower", kinds)
         return self._buffers
+
+    def send(self, worker: int, opcode: bytes, payload: bytes = b"") -> None:
+        """Send a worker a message; before a step, those actions that do not lie in the shared memory."""
+        if self._sends_objects and opcode in (messages.STEP, messages.SOME):
+            r = self._groups[worker]
+            numbers = range(len(r)) if opcode == messages.STEP else np.frombuffer(payload, np.int32).tolist()
+            super().send(worker, messages.OBJECTS, pack_objects(self._buffers.actions, numbers, r.start))
+        super().send(worker, opcode, payload)
+
+    def _receive(self, worker: int) -> Message | None:
+        message = super()._receive(worker)
+        while message is not None and message.opcode == messages.OBJECTS:
+            put_objects(self._buffers.observations, message.payload, self._groups[worker].start)
+            message = super()._receive(worker)  # what they belong to comes right behind
+        return message
 
     def position(self, worker: int) -> int:
         """Read the worker's cell in the shared memory."""
@@ -185,8 +217,9 @@ class EnvWorkers:
         """Close everything and raise WorkerDied."""
         what = f"{self._describe_death(w)} {when}".strip()
         hint = "; on_worker_death='restart' would go on with its environments reset and marked truncated"
+        words = self.pool.startup_stderr(w)
         self._close_because(what)
-        raise WorkerDied(f"{what}.", worker=w, hint=f"{CLOSED}{'' if self._setup.restart else hint}.")
+        raise WorkerDied(f"{what}.", worker=w, hint=f"{CLOSED}{'' if self._setup.restart else hint}.", details=words)
 
     def close(self, grace: float = GRACE_SECONDS) -> None:
         """End every worker: ask, wait a moment, kill. Safe to call twice."""
@@ -195,12 +228,14 @@ class EnvWorkers:
     def _gather_infos(self) -> EnvInfo:
         """Wait until every worker has made its environments, and check that they are alike."""
         infos: dict[int, EnvInfo] = {}
+        progress = Progress(len(self.groups))
         for w, opcode, payload in self.collect(set(range(len(self.groups)))):
             if opcode == channel.DIED:
                 self.raise_death(w, "while it made its environments")
             if opcode == channel.FAILED:
                 pickle.loads(payload).raise_()
             infos[w] = pickle.loads(payload)
+            progress.tell(len(infos))
         for w in range(1, len(infos)):
             infos[0].check(infos[w], self.groups[w].start)
         return infos[0]
@@ -237,6 +272,22 @@ class EnvWorkers:
     def _close_because(self, what: str) -> None:
         self.why_closed = what
         self.close(grace=0.0)
+
+
+class Progress:
+    """Tells now and then how far the making of many workers is, ever more rarely."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._begun = time.monotonic()
+        self._next = PROGRESS_SECONDS
+
+    def tell(self, ready: int) -> None:
+        """Say how many are ready, if it is time for it."""
+        spent = time.monotonic() - self._begun
+        if self._count >= MANY and ready < self._count and spent >= self._next:
+            log.warning("%d of %d workers are ready after %.0f s", ready, self._count, spent)
+            self._next = 2 * spent
 
 
 def making_seconds(setup: Setup) -> float:

@@ -21,8 +21,17 @@ from garrison.workers.faults import EnvFailed
 POSITION_BITS = 32
 """A worker's position cell holds the environment's number below these bits and a count of commands above them."""
 
+MISFITS = (ValueError, TypeError, KeyError, IndexError, AttributeError, FloatingPointError)
+"""What storing a result raises that does not fit the spaces."""
+
 Entries = list[tuple[int, dict[str, Any]]]
 """Infos of the environments that have something to say, with their numbers."""
+Seeds = list[int | None]
+"""One for each environment that is reset."""
+Options = list[dict[str, Any] | None]
+"""One for each environment that is reset."""
+Callee = str | Callable[..., Any]
+"""The name of an attribute of environments, or a function of one."""
 Result = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
@@ -63,14 +72,14 @@ class EnvGroup:
         self._commands = 0
         self._restarted: set[int] = set()  # reset in this step instead of stepped; kept only for extras
 
-    def reset(self, chosen: Sequence[int], seeds: Sequence[int | None], options: dict[str, Any] | None) -> Entries:
-        """Reset the chosen environments, each with its seed."""
+    def reset(self, chosen: Sequence[int], seeds: Seeds, options: Options) -> Entries:
+        """Reset the chosen environments, each with its seed and options."""
         entries: Entries = []
         base = self._begin()
-        for i, seed in zip(chosen, seeds, strict=True):
+        for i, seed, its in zip(chosen, seeds, options, strict=True):
             self._position[0] = base + i
             try:
-                observation, info = self._resets[i](seed=seed, options=options)
+                observation, info = self._resets[i](seed=seed, options=its)
             except Exception as error:
                 raise env_failed(self._first + i, "reset()", error) from error
             self._write_one(i, observation)
@@ -110,7 +119,7 @@ class EnvGroup:
             raise env_failed(self._first + i, "step()", error) from error
         try:
             return self._store(chosen, where, results)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except MISFITS as error:
             raise self._diagnose(chosen, results, error) from error
 
     def _store(self, chosen: Sequence[int], where: rows.Where, results: list[Result]) -> Entries:
@@ -182,16 +191,20 @@ class EnvGroup:
             for i in range(len(self.envs)):
                 self._end(i)
 
-    def call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Return attribute `name` of each chosen environment, called with the arguments if it can be called."""
+    def call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Return the attribute `what` of each chosen environment, called with the arguments if it can be called.
+
+        A function is called with the environment and the arguments.
+        """
         base = self._begin()
         results = []
         for i in chosen:
             self._position[0] = base + i
             try:
-                value = self.envs[i].get_wrapper_attr(name)
+                value = partial(what, self.envs[i]) if callable(what) else self.envs[i].get_wrapper_attr(what)
                 results.append(value(*args, **kwargs) if callable(value) else value)
             except Exception as error:
+                name = what if isinstance(what, str) else getattr(what, "__name__", "a function")
                 raise env_failed(self._first + i, f"{name!r}", error) from error
         return results
 

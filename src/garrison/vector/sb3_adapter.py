@@ -1,14 +1,17 @@
 """Any backend, the native batch included, as a Stable-Baselines3 `VecEnv`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from garrison.errors import UserError
 from garrison.system import install
 
+if TYPE_CHECKING:
+    from garrison.vector.sb3_env import Sb3Env
 
-def sb3(envs: VectorEnv[Any, Any, Any]) -> Any:
+
+def sb3(envs: VectorEnv[Any, Any, Any]) -> "Sb3Env":
     """Show `envs` to Stable-Baselines3.
 
     SB3 wants the first observation of the next episode in the step that ends one, so make `envs` with

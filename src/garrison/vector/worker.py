@@ -2,6 +2,7 @@
 
 import pickle
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,12 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from garrison.errors import UserError
-from garrison.vector import messages
-from garrison.vector.base import EnvInfo, EnvMaker, Setup
+from garrison.vector import messages, rows
+from garrison.vector.base import EnvInfo, EnvMaker, Setup, check_distinct
 from garrison.vector.buffers import BufferPlan, Buffers, size
 from garrison.vector.extras import Cadences
-from garrison.vector.group import Entries, EnvGroup, env_failed
-from garrison.vector.rows import assign
+from garrison.vector.group import Callee, Entries, EnvGroup, Options, Seeds, env_failed
+from garrison.vector.rows import Arrays, assign
 from garrison.vector.timing.timed_group import group_class
 from garrison.workers import channel
 from garrison.workers.faults import Failure
@@ -62,6 +63,7 @@ class EnvHost:
                 raise
             except Exception as error:
                 raise env_failed(i, "its making", error) from error
+        check_distinct(self._envs, task.first)
         infos = [EnvInfo.of(env, list(task.extras)) for env in self._envs]
         self.info = infos[0]
         """What the environments say about themselves."""
@@ -78,18 +80,18 @@ class EnvHost:
         info = self.info
         return Buffers(BufferPlan(len(self._envs), info.observation_space, info.action_space, info.extras))
 
-    def reset(self, chosen: list[int], seeds: list[int | None], options: dict[str, Any] | None) -> Entries | None:
+    def reset(self, chosen: list[int], seeds: Seeds, options: Options) -> Entries | None:
         """Reset the chosen environments of the group."""
         return self._group.reset(chosen, seeds, options) or None
 
-    def revive(self, seeds: list[int | None]) -> None:
+    def revive(self, seeds: Seeds) -> None:
         """Start again in the place of a worker that died: fresh episodes, reported as truncated."""
-        self._group.reset(range(len(self._envs)), seeds, None)
+        self._group.reset(range(len(self._envs)), seeds, [None] * len(seeds))
         self._group.truncate()
 
-    def call(self, chosen: list[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Call a method of the chosen environments."""
-        return self._group.call(chosen, name, args, kwargs)
+    def call(self, chosen: list[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Call a method of the chosen environments, or a function with each."""
+        return self._group.call(chosen, what, args, kwargs)
 
     def assign(self, chosen: list[int], name: str, values: list[Any]) -> None:
         """Set an attribute of the chosen environments."""
@@ -112,6 +114,7 @@ class Worker(EnvHost):
         self._pipes = pipes
         self._deferred: list[tuple[bytes, bytes]] = []  # a message that came while environments were in flight
         self._report_size = 1  # how many environments are reported together
+        self._sends_objects = False
         self._answer(self.info)
 
     def attach(self, plan: BufferPlan, private: bool) -> None:
@@ -124,6 +127,7 @@ class Worker(EnvHost):
             mine.positions, mine.times, mine.counts = cells.positions, cells.times, cells.counts
         self.use(mine, plan.timing)
         self._report_size = 1
+        self._sends_objects = not private and bool(rows.object_spaces(plan.observation_space))
 
     def serve(self) -> None:
         """Carry out messages until EXIT; raises EOFError or BrokenPipeError when the caller is gone."""
@@ -133,12 +137,19 @@ class Worker(EnvHost):
                 return
             try:
                 if opcode == messages.STEP:
-                    self._answer(self._group.step() or None)
+                    entries = self._group.step()
+                    self._send_objects(range(len(self._envs)))
+                    self._answer(entries or None)
                 elif opcode == messages.SOME:
                     self._step_some(payload)
+                elif opcode == messages.OBJECTS:
+                    put_objects(self._buffers.actions, payload)
                 else:
                     name, arguments = pickle.loads(payload)
-                    self._answer(getattr(self, name)(*arguments))
+                    result = getattr(self, name)(*arguments)
+                    if name in ("reset", "revive"):
+                        self._send_objects(range(len(self._envs)))
+                    self._answer(result)
             except (EOFError, BrokenPipeError):
                 raise
             except Exception as error:
@@ -177,13 +188,21 @@ class Worker(EnvHost):
                 opcode, payload = channel.receive(self._pipes.commands)
                 if opcode == channel.EXIT:
                     raise EOFError
-                if opcode == messages.SOME:
+                if opcode == messages.OBJECTS:  # of environments that are not in the queue
+                    put_objects(self._buffers.actions, payload)
+                elif opcode == messages.SOME:
                     queue += np.frombuffer(payload, np.int32).tolist()
                 else:
                     self._deferred.append((opcode, payload))
 
+    def _send_objects(self, numbers: Sequence[int]) -> None:
+        """Send the parts of observations that cannot lie in shared memory, ahead of the message that tells of them."""
+        if self._sends_objects:
+            channel.send(self._pipes.replies, messages.OBJECTS, pack_objects(self._buffers.observations, numbers))
+
     def _report(self, chunk: list[int], entries: Entries) -> None:
         numbers = np.array(chunk, np.int32).tobytes()
+        self._send_objects(chunk)
         if entries:
             channel.send(self._pipes.replies, messages.READY_WITH, encode_result((numbers, entries)))
         else:
@@ -203,6 +222,19 @@ def encode_result(result: Any) -> bytes:
     """Pickle what a worker answers."""
     what = f"a result of type {type(result).__name__} cannot be sent from a worker process"
     return encode(result, what, "Ask for plain values, or use the serial backend.")
+
+
+def pack_objects(batch: Arrays, numbers: Sequence[int], first: int = 0) -> bytes:
+    """Pickle the objects of some environments of a group, whose rows in `batch` begin at `first`."""
+    where = [first + k for k in numbers]
+    return encode_result((list(numbers), [list(column[where]) for column in rows.object_arrays(batch)]))
+
+
+def put_objects(batch: Arrays, packed: bytes, first: int = 0) -> None:
+    """Write what `pack_objects` has pickled into the rows from `first` on."""
+    numbers, columns = pickle.loads(packed)
+    for column, values in zip(rows.object_arrays(batch), columns, strict=True):
+        rows.put(column, [first + k for k in numbers], values)
 
 
 def pack_makers(makers: tuple[EnvMaker, ...], numbers: range) -> bytes:

@@ -37,8 +37,8 @@ class EnvTimeout(GarrisonError, TimeoutError):
 class WorkerDied(GarrisonError, RuntimeError):
     """A worker process ended without being asked; the vector environment is closed."""
 
-    def __init__(self, summary: str, *, worker: int | None = None, hint: str = "") -> None:
-        super().__init__(summary, hint=hint)
+    def __init__(self, summary: str, *, worker: int | None = None, hint: str = "", details: str = "") -> None:
+        super().__init__(summary, hint=hint, details=details)
         self.worker = worker
 
 
@@ -57,14 +57,14 @@ class Failure:
     """The traceback where it happened, as text."""
     index: int | None = None
     """The environment's number, or None if the fault belongs to no single one."""
-    is_input: bool = False
-    """The input was wrong (`UserError`): its one sentence says everything."""
+    input_error: type[UserError] | None = None
+    """Set if the input was wrong: the class to raise; its one sentence says everything."""
 
     @classmethod
     def of(cls, error: BaseException) -> "Failure":
         """Describe any exception that ended a worker's command."""
         if isinstance(error, UserError):
-            return cls(error.summary, hint=error.hint, is_input=True)
+            return cls(error.summary, hint=error.hint, input_error=type(error))
         details = "".join(traceback.format_exception(error)).rstrip()
         if isinstance(error, EnvFailed):
             details = error.details or (details if error.__cause__ else "")
@@ -80,8 +80,8 @@ class Failure:
 
     def raise_(self) -> None:
         """Raise it where the caller can see it."""
-        if self.is_input:
-            raise UserError(self.summary, hint=self.hint)
+        if self.input_error:
+            raise self.input_error(self.summary, hint=self.hint)
         summary = self.summary or f"a worker {self.what}"
         raise EnvFailed(summary, index=self.index, hint=self.hint, details=self.details)
 

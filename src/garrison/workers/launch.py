@@ -14,16 +14,18 @@ import select
 import signal
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from typing import Any
 
-from garrison.workers import channel, pin
+from garrison.workers import channel, fork_server, pin, startup_errors
 from garrison.workers.faults import Failure
 from garrison.workers.memory import SharedMemory
 from garrison.workers.pickling import pack
+from garrison.workers.startup_errors import RealStderr
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class WorkerPipes:
     memory: SharedMemory
     inherited: tuple[Connection, ...] = ()
     """Under fork: the caller's own ends, which the worker must close."""
+    stderr: RealStderr | None = None
+    """Not under fork: the caller's standard error, which the worker takes when its work begins."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,10 @@ class Launch:
     def start(self, task: Any, number: int, memory: SharedMemory, others: Iterable["WorkerHandle"]) -> "WorkerHandle":
         """Start a process that runs `target(task, pipes)`; `others` are those started before it."""
         context: Any = multiprocessing.get_context(self.start_method)
-        if self.preload and self.start_method == "forkserver":
-            context.set_forkserver_preload(list(self.preload))
+        variables = {}
+        if self.start_method == "forkserver":
+            context.set_forkserver_preload([fork_server.__name__, *self.preload])
+            variables = {fork_server.FOLDER: get_temp_dir()}
         is_fork = self.start_method == "fork"
         work = (self.target, task) if is_fork else pack((self.target, task), self.contents)
         commands_in, commands_out = context.Pipe(duplex=False)
@@ -67,15 +73,16 @@ class Launch:
         if is_fork:
             theirs = [pipe for other in others for pipe in other.pipes() if not pipe.closed]
             inherited = (*theirs, commands_out, replies_in, lifeline_out)
-        pipes = WorkerPipes(commands_in, replies_out, lifeline_in, memory, inherited)
         name = f"garrison-{self.name}-{number}"
-        process = context.Process(target=run, args=(work, pipes), name=name, daemon=self.is_daemon)
-        with pin.environment():
+        words = startup_errors.mark()
+        with pin.environment(variables), nullcontext() if is_fork else startup_errors.collected() as stderr:
+            pipes = WorkerPipes(commands_in, replies_out, lifeline_in, memory, inherited, stderr)
+            process = context.Process(target=run, args=(work, pipes), name=name, daemon=self.is_daemon)
             process.start()
         # Closed here at once: a worker's end must be the only one, so that its pipe breaks when it dies.
         for pipe in (commands_in, replies_out, lifeline_in):
             pipe.close()
-        return WorkerHandle(process, commands_out, replies_in, lifeline_out, *_exit_descriptor(process))
+        return WorkerHandle(process, commands_out, replies_in, lifeline_out, *_exit_descriptor(process), words)
 
 
 @dataclass
@@ -89,6 +96,8 @@ class WorkerHandle:
     exit_descriptor: int
     """Becomes readable when the process ends."""
     owns_exit_descriptor: bool
+    words: int
+    """Where its first words to standard error would begin, see `startup_stderr`."""
 
     def pipes(self) -> tuple[Connection, Connection, Connection]:
         """Return the caller's ends."""
@@ -109,6 +118,8 @@ class WorkerHandle:
 
 def run(work: bytes | tuple[Callable[[Any, WorkerPipes], None], Any], pipes: WorkerPipes) -> None:
     """Do the work of a worker process, and tell the caller if that raises; the target of every process."""
+    if pipes.stderr is not None:
+        pipes.stderr.take()
     attach_to_caller(pipes)
     try:
         target, task = pickle.loads(work) if isinstance(work, bytes) else work

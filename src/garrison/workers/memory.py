@@ -4,6 +4,7 @@ It is an anonymous file that has no name from the start: however the processes e
 them, and /dev/shm never sees it.
 """
 
+import fcntl
 import mmap
 import os
 import tempfile
@@ -23,7 +24,7 @@ class SharedMemory:
     """
 
     def __init__(self, descriptor: int | None = None) -> None:
-        self.descriptor = _nameless_file() if descriptor is None else descriptor
+        self.descriptor = nameless_file() if descriptor is None else descriptor
 
     def map(self, length: int) -> mmap.mmap:
         """Map the memory, growing it to `length` bytes if it is smaller."""
@@ -63,8 +64,13 @@ def _receive_memory(descriptor: Any) -> SharedMemory:
     return SharedMemory(descriptor.detach())
 
 
-def _nameless_file() -> int:
+def nameless_file(appending: bool = False) -> int:
+    """Return the descriptor of a new file without a name; with `appending`, whoever writes does so at its end."""
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("garrison", os.MFD_CLOEXEC)
-    with tempfile.TemporaryFile(prefix="garrison-") as file:
-        return os.dup(file.fileno())
+        descriptor = os.memfd_create("garrison", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile(prefix="garrison-") as file:
+            descriptor = os.dup(file.fileno())
+    if appending:
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND | os.O_RDWR)
+    return descriptor

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import threadpoolctl
@@ -18,10 +18,11 @@ VARIABLES = (
 
 
 @contextmanager
-def environment() -> Iterator[None]:
-    """Set the libraries' variables to one thread for children started inside, and restore them afterwards."""
-    before = {name: os.environ.get(name) for name in VARIABLES}
-    os.environ.update(dict.fromkeys(VARIABLES, "1"))
+def environment(others: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Set the libraries' variables to one thread for children started inside, and `others`; restore them afterwards."""
+    variables = dict.fromkeys(VARIABLES, "1") | dict(others or {})
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

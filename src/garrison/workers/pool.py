@@ -6,9 +6,10 @@ import select
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
-from garrison.workers import channel
+from garrison.workers import channel, ctrl_c, startup_errors
 from garrison.workers.channel import Message
 from garrison.workers.faults import describe_exit
 from garrison.workers.launch import Launch, WorkerHandle
@@ -42,6 +43,9 @@ class Pool(Protocol):
 
     def exit_reason(self, worker: int) -> str:
         """Return how a worker died, to be read after its name."""
+
+    def startup_stderr(self, worker: int) -> str:
+        """Return what a worker that died while it started wrote to standard error."""
 
     def restart(self, worker: int, grace: float = 0.0) -> None:
         """End a worker, if it has not ended within `grace` seconds, and start another one in its place."""
@@ -83,6 +87,7 @@ class WorkerPool:
         self._closed = False
         # Handlers run in reverse order: this one before multiprocessing's, which waits for workers that are no daemons.
         atexit.register(self.close)
+        ctrl_c.undo_with(partial(self.close, grace=0.0))
         try:
             for worker in range(count):
                 self._start(worker)
@@ -142,33 +147,41 @@ class WorkerPool:
         """Return how a worker died, to be read after its name."""
         process = self._workers[worker].process
         process.join(1.0)  # its pipes close a moment before it can be waited for
-        return describe_exit(process.exitcode)
+        words = self.startup_stderr(worker)
+        return describe_exit(process.exitcode) + (f": {words.splitlines()[-1].strip()}" if words else "")
+
+    def startup_stderr(self, worker: int) -> str:
+        """Return what a worker that died while it started wrote to standard error; later it writes to the real one."""
+        return startup_errors.since(self._workers[worker].words) if worker in self.watchdog.starting else ""
 
     def restart(self, worker: int, grace: float = 0.0) -> None:
         """End a worker, if it has not ended within `grace` seconds, and start another one in its place."""
         self._stop_listening(worker)
-        self._workers.pop(worker).end(grace)
+        with ctrl_c.deferred():
+            self._workers.pop(worker).end(grace)
         self._start(worker)
 
     def close(self, grace: float = GRACE_SECONDS) -> None:
         """End every worker: ask, wait a moment, kill. Safe to call twice, and does nothing in forked copies."""
         if self._closed or os.getpid() != self._owner:
             return
-        self._closed = True
-        atexit.unregister(self.close)
-        for handle in self._workers.values():
-            with suppress(OSError):
-                channel.send(handle.commands, channel.EXIT)
-        deadline = time.monotonic() + grace
-        for handle in self._workers.values():
-            handle.end(max(0.0, deadline - time.monotonic()))
-        self.memory.close()
+        with ctrl_c.deferred():
+            self._closed = True
+            atexit.unregister(self.close)
+            for handle in self._workers.values():
+                with suppress(OSError):
+                    channel.send(handle.commands, channel.EXIT)
+            deadline = time.monotonic() + grace
+            for handle in self._workers.values():
+                handle.end(max(0.0, deadline - time.monotonic()))
+            self.memory.close()
 
     def _start(self, worker: int) -> None:
         task = self._task_of(worker, self._starts)
-        handle = self._launch.start(task, worker, self.memory, self._workers.values())
+        with ctrl_c.deferred():  # a process that runs is one that this pool knows
+            handle = self._launch.start(task, worker, self.memory, self._workers.values())
+            self._workers[worker] = handle
         self._starts += 1
-        self._workers[worker] = handle
         for descriptor, is_exit in ((handle.replies.fileno(), False), (handle.exit_descriptor, True)):
             self._roles[descriptor] = worker, is_exit
             self._poll.register(descriptor, select.POLLIN)

@@ -40,7 +40,8 @@ class Supervisor:
             while self._inbox:
                 message = self._inbox.popleft()
                 if message.opcode == channel.DIED:
-                    self._replace(message.worker, self._pool.exit_reason(message.worker))
+                    reason, words = self._pool.exit_reason(message.worker), self._pool.startup_stderr(message.worker)
+                    self._replace(message.worker, reason, words)
                 elif message.opcode == channel.FAILED:
                     self._replace_failed(message)
                 else:
@@ -73,7 +74,7 @@ class Supervisor:
 
     def _replace_failed(self, message: Message) -> None:
         failure = pickle.loads(message.payload)
-        if failure.is_input:
+        if failure.input_error:
             failure.raise_()
         # It has said why and is about to end.
         self._replace(message.worker, failure.what, failure.details, GRACE_SECONDS)

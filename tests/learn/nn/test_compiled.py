@@ -126,7 +126,7 @@ def test_nan_weights_show_in_the_loss() -> None:
 
 
 def test_memory_begins_at_a_cache_line_whatever_lies_before_it() -> None:
-    """The order in which BLAS sums depends on it, so the bits would depend on what was allocated before."""
+    """Measured: the value head's products have other bits at other addresses modulo 16 bytes; others may need more."""
     policy = random_policy(REALS, spaces.MultiDiscrete([3, 5]))
     memory = []
     for size in range(1, 40):

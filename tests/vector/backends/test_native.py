@@ -1,5 +1,6 @@
 """The native batch behind `make`, and CAGE-2's single environment on every other backend: the same bytes."""
 
+import pickle
 from copy import deepcopy
 from typing import Any
 
@@ -24,11 +25,11 @@ def play(envs: Any, steps: int = 25) -> list[Any]:
 
 
 def ends(infos: dict[str, Any], mode: str) -> dict[str, Any]:
-    """What infos say of ended episodes; the native batch repeats it outside `final_info`, with shorter integers."""
+    """What infos say of ended episodes, numbers of any type."""
     if not infos:
         return {}
     said = infos if mode == "next_step" else infos["final_info"]
-    episode = {key: np.asarray(value, np.float64) for key, value in said["episode"].items()}
+    episode = {key: np.asarray(value, np.float64) for key, value in said["episode_stats"].items()}
     return episode | {key: infos[key] for key in ("final_obs", "_final_obs", "_final_info") if key in infos}
 
 
@@ -67,10 +68,11 @@ def test_auto_takes_the_native_batch_and_says_so() -> None:
 
 
 def test_native_buffers_and_copies() -> None:
-    envs = make("native")
+    envs = make("native", copy=False)
     kept = envs.reset(seed=0)[0]
     assert envs.step(np.zeros(4, int))[0] is kept
-    envs = make("native", copy=True)
+    envs = make("native")
+    assert not envs.unwrapped.copy  # one copy is enough
     kept = envs.reset(seed=0)[0]
     assert envs.step(np.zeros(4, int))[0] is not kept
 
@@ -89,3 +91,36 @@ def test_native_needs_a_batch_with_a_choice_of_autoreset() -> None:
         garrison.vector.make("Acrobot-v1", 2, "native")
     with pytest.raises(UserError, match="no choice of autoreset_mode"):
         garrison.vector.make("CartPole-v1", 2, "native")
+
+
+def copied(envs: Any) -> Any:
+    return deepcopy(envs)
+
+
+def unpickled(envs: Any) -> Any:
+    return pickle.loads(pickle.dumps(envs))
+
+
+@pytest.mark.parametrize("copy", [copied, unpickled])
+@pytest.mark.parametrize("timing", [False, True])
+def test_extras_of_a_copy_follow_the_copy(copy: Any, timing: bool) -> None:
+    envs = make("native", extras={"access": "step", "sessions": 3}, timing=timing)
+    play(envs, 7)
+    twin = copy(envs)
+    generator = np.random.default_rng(1)
+    for _ in range(30):
+        actions = generator.integers(0, 145, 4)
+        assert_same(envs.step(actions), twin.step(actions))
+        assert_same(envs.extras, twin.extras)
+    assert_same(twin.extras["access"], twin.truth.access)
+    assert not np.shares_memory(twin.extras["access"], envs.extras["access"])
+
+
+def test_native_keeps_the_seeds_that_it_was_given() -> None:
+    envs = make("native")
+    envs.reset()
+    assert envs.np_random_seed == (-1, -1, -1, -1)
+    envs.reset(seed=4)
+    envs.reset(seed=[None, 9, None, None])
+    assert envs.np_random_seed == (4, 9, 6, 7)
+    assert envs.autoreset_mode is AutoresetMode.NEXT_STEP

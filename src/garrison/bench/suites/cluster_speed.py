@@ -100,7 +100,7 @@ def envs_of(num_envs: int, pace: float) -> Any:
         return PacedBatch(num_envs, pace)
     from garrison.cage2 import VectorEnv
 
-    return VectorEnv(num_envs, red="meander", length=100)
+    return VectorEnv(num_envs, red="meander", length=100, copy=False)
 
 
 @contextmanager

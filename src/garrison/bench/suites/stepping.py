@@ -82,7 +82,7 @@ def ours(env: str, options: dict[str, Any], num_envs: int, backend: str, workers
     """Step one of our backends."""
     target: Any = maker(env, options) if env == "synthetic" else env
     kwargs = {} if env == "synthetic" else options
-    envs: Any = garrison.vector.make(target, num_envs, backend, workers=workers, **kwargs)
+    envs: Any = garrison.vector.make(target, num_envs, backend, workers=workers, copy=False, **kwargs)
     draws = actions_of(envs.single_action_space, num_envs)
     envs.reset(seed=0)
     yield Work(_ready_first(envs, draws) if backend == "async" else _in_step(envs, draws), lambda: _facts(envs))

@@ -13,7 +13,7 @@ def native_envs(num_envs: int) -> Any:
     """Return the native batch that every trainer is measured on."""
     from garrison.cage2 import VectorEnv
 
-    return VectorEnv(num_envs, **CAGE2_OPTIONS, autoreset_mode="SameStep")
+    return VectorEnv(num_envs, **CAGE2_OPTIONS, autoreset_mode="SameStep", copy=False)
 
 
 def python_envs(
@@ -23,4 +23,4 @@ def python_envs(
     from garrison import vector
 
     target = Synthetic if env == "synthetic" else env
-    return vector.make(target, num_envs, backend, workers=workers, autoreset_mode="same_step", **options)
+    return vector.make(target, num_envs, backend, workers=workers, autoreset_mode="same_step", copy=False, **options)

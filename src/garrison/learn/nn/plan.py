@@ -103,7 +103,7 @@ class ThreadWorkspace:
 
 
 def _zeros(size: int, dtype: type[Any]) -> NDArray[Any]:
-    """Return memory that begins at a cache line: BLAS sums in another order where it does not."""
+    """Return memory that begins at a cache line: the order in which BLAS sums may depend on where memory begins."""
     memory = np.zeros(size + 3 * CACHE_LINE_MARGIN, dtype)
     begin = CACHE_LINE_MARGIN + -memory.ctypes.data % CACHE_LINE // memory.itemsize
     return memory[begin : begin + size]

@@ -18,11 +18,12 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from garrison.contract.misuse import NothingPending, Pending
 from garrison.errors import UserError
 from garrison.vector import messages, rows
 from garrison.vector.backends.worker_envs import ClosedByFault, WorkerEnvs
 from garrison.vector.base import Flags, Setup, merge
-from garrison.vector.group import Entries
+from garrison.vector.group import Callee, Entries, Options, Seeds
 from garrison.workers import channel
 
 Ready = tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any], NDArray[np.int64]]
@@ -61,7 +62,7 @@ class AsyncEnvs(WorkerEnvs):
         self._must_be_ready()
         wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
         if not wanted:
-            raise UserError("recv() has nothing to wait for: call send(actions, env_ids) first")
+            raise NothingPending("recv() has nothing to wait for: call send(actions, env_ids) first")
         with ClosedByFault(self):
             while len(self._ready) < wanted:
                 self._take_in()
@@ -74,6 +75,8 @@ class AsyncEnvs(WorkerEnvs):
         if self._mode is AutoresetMode.DISABLED:
             self._ended[chosen] = terminations | truncations
         observations = rows.part_of(buffers.observations, chosen)
+        if self._shows_objects:
+            observations = self._own(observations)
         infos = merge(entries, wanted) if entries else {}
         return observations, buffers.rewards[chosen], terminations, truncations, infos, chosen
 
@@ -89,7 +92,7 @@ class AsyncEnvs(WorkerEnvs):
             raise UserError(f"env_ids must be different from each other; got {ids}")
         busy = self._sent[ids]
         if busy.any():
-            raise UserError(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
+            raise Pending(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
         if self._mode is AutoresetMode.DISABLED:
             self._must_not_have_ended(ids)
 
@@ -150,16 +153,14 @@ class AsyncEnvs(WorkerEnvs):
         self._ready += flying
         self._lost.update(set(r).difference(self._ready))
 
-    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
+    def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
         self._drain()
         self._lost.difference_update(chosen.tolist())
         return super()._reset(chosen, seeds, options)
 
     def _step(self) -> Entries:
         if len(self.in_flight):
-            raise UserError(
-                f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}"
-            )
+            raise Pending(f"step() needs all environments; recv() the ones in flight first: {self.in_flight.tolist()}")
         self._start(self._everyone_ids)
         with ClosedByFault(self):
             while len(self._ready) < self.num_envs:
@@ -169,9 +170,9 @@ class AsyncEnvs(WorkerEnvs):
         said, self._said = self._said, {}
         return sorted(said.items())
 
-    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def _call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         self._wait_for_all()
-        return super()._call(chosen, name, args, kwargs)
+        return super()._call(chosen, what, args, kwargs)
 
     def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
         self._wait_for_all()

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import load_env_creator
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from numpy.typing import NDArray
 
@@ -30,18 +32,33 @@ class NativeEnvs(Wrapper):
         super().__init__(env)
         self.workers = 1
         self._step_all: Callable[[Any], Any] = env.step
-        self.extras: dict[str, NDArray[Any]] = {}
         self._copy = copy
-        self._sampled = []
-        for name, cadence in extras.items():
-            live = _truth(env, name)
-            if cadence == 1:
-                self.extras[name] = live  # a view of the state itself: always up to date, at no cost
-            else:
-                self.extras[name] = np.zeros(live.shape, live.dtype)
-                self._sampled.append((cadence, live, self.extras[name]))
+        self._wanted = extras
+        self._kept = {name: np.zeros_like(_truth(env, name)) for name, cadence in extras.items() if cadence != 1}
         self._ages = np.zeros(env.num_envs, np.int64)
         self._ended = np.zeros(env.num_envs, np.bool_)
+        self._attach()
+
+    def _attach(self) -> None:
+        """Find the arrays of the batch behind the extras: after construction, unpickling or copying."""
+        live = {name: _truth(self.env, name) for name in self._wanted}
+        # At every step: a view of the state itself, always up to date, at no cost.
+        self.extras: dict[str, NDArray[Any]] = {name: self._kept.get(name, live[name]) for name in self._wanted}
+        self._sampled = [(self._wanted[name], live[name], kept) for name, kept in self._kept.items()]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Views of the batch's state would become arrays of their own, which nothing updates.
+        return {name: value for name, value in self.__dict__.items() if name not in ("extras", "_sampled")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._attach()
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """When episodes that have ended begin again."""
+        mode: AutoresetMode = self.metadata["autoreset_mode"]
+        return mode
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -61,7 +78,7 @@ class NativeEnvs(Wrapper):
         results = self._step_all(actions)
         if self._sampled:
             ended = results[2] | results[3]
-            same_step = self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+            same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
             fresh = ended if same_step else self._ended
             self._sample(fresh, ended)
             self._ended = ended.copy()
@@ -93,6 +110,8 @@ def make(
             f"extras {names} at the end of an episode are gone under SAME_STEP, where the native batch has already "
             "reset them; use NEXT_STEP, or another backend"
         )
+    if "copy" in signature(load_env_creator(_spec(env_id).vector_entry_point)).parameters:
+        kwargs = {"copy": False, **kwargs}  # once is enough, and it is done here
     try:
         env = gymnasium.make_vec(
             env_id, num_envs, vectorization_mode="vector_entry_point", autoreset_mode=mode, **kwargs
@@ -108,10 +127,14 @@ def make(
 
 def exists(env_id: str) -> bool:
     """Return whether `env_id`, which may be written module:id, has a compiled batch."""
+    return _spec(env_id).vector_entry_point is not None
+
+
+def _spec(env_id: str) -> Any:
     module, _, name = env_id.rpartition(":")
     if module:
         import_module(module)
-    return gymnasium.spec(name).vector_entry_point is not None
+    return gymnasium.spec(name)
 
 
 def _truth(env: VectorEnv[Any, Any, Any], name: str) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from garrison.vector.backends.serial import make_all
 from garrison.vector.base import BatchedEnvs, EnvInfo, Setup
 from garrison.vector.buffers import Buffers
-from garrison.vector.group import Entries
+from garrison.vector.group import Callee, Entries, Options, Seeds
 from garrison.vector.timing.timed_group import group_class
 
 
@@ -32,14 +33,13 @@ class ThreadedEnvs(BatchedEnvs):
         ]
         self._pool = ThreadPoolExecutor(self.workers, "garrison-vector")
 
-    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
-        wanted = dict(zip(chosen.tolist(), seeds, strict=True))
+    def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
+        wanted = {i: (seed, its) for i, seed, its in zip(chosen.tolist(), seeds, options, strict=True)}
         tasks: list[Callable[[], Entries]] = []
         for group, r in zip(self._groups, self._ranges, strict=True):
             mine = [i for i in r if i in wanted]
-            seeds = [wanted[i] for i in mine]
-            locally = [i - r.start for i in mine]
-            tasks.append(lambda s=group, i=locally, seeds=seeds: s.reset(i, seeds, options))  # type: ignore[misc]
+            each = [wanted[i][0] for i in mine], [wanted[i][1] for i in mine]
+            tasks.append(partial(group.reset, [i - r.start for i in mine], *each))
         return self._together(tasks)
 
     def _step(self) -> Entries:
@@ -54,8 +54,8 @@ class ThreadedEnvs(BatchedEnvs):
                 raise error
         return [entry for future in futures for entry in future.result()]
 
-    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        return [self._group_of(i, lambda s, k: s.call([k], name, args, kwargs)[0]) for i in chosen]
+    def _call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        return [self._group_of(i, lambda s, k: s.call([k], what, args, kwargs)[0]) for i in chosen]
 
     def _assign(self, chosen: Sequence[int], name: str, values: Sequence[Any]) -> None:
         for i, value in zip(chosen, values, strict=True):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from garrison.vector.base import BatchedEnvs, Setup
 from garrison.vector.env_workers import EnvPool, EnvWorkers, ProcessEnvPool
-from garrison.vector.group import Entries
+from garrison.vector.group import Callee, Entries, Options, Seeds
 from garrison.workers import channel
 from garrison.workers.faults import EnvTimeout, WorkerDied
 
@@ -39,14 +39,14 @@ class WorkerEnvs(BatchedEnvs):
         """The process ids of the workers, each on its own machine."""
         return self._workers.pool.pids
 
-    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
-        wanted = dict(zip(chosen.tolist(), seeds, strict=True))
-        for i, seed in wanted.items():
+    def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
+        wanted = {i: (seed, its) for i, seed, its in zip(chosen.tolist(), seeds, options, strict=True)}
+        for i, (seed, _) in wanted.items():
             self._seeds[i] = seed
         orders = {}
         for w, r in enumerate(self._groups):
             if mine := [i for i in r if i in wanted]:
-                orders[w] = ([i - r.start for i in mine], [wanted[i] for i in mine], options)
+                orders[w] = ([i - r.start for i in mine], [wanted[i][0] for i in mine], [wanted[i][1] for i in mine])
         return self._ask(orders, "reset")
 
     def _ask(self, orders: dict[int, tuple[Any, ...]], name: str) -> Entries:
@@ -100,8 +100,8 @@ class WorkerEnvs(BatchedEnvs):
         self._workers.replace(w, seeds)
         return [(i, {"worker_restarted": True}) for i in self._groups[w]]
 
-    def _call(self, chosen: Sequence[int], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        orders = [([i - r.start for i in chosen if i in r], name, args, kwargs) for r in self._groups]
+    def _call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        orders = [([i - r.start for i in chosen if i in r], what, args, kwargs) for r in self._groups]
         with ClosedByFault(self):
             answers = self._workers.command_all("call", orders)
         found: dict[int, Any] = {}

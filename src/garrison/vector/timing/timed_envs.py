@@ -19,7 +19,7 @@ from garrison.vector.backends.threads import ThreadedEnvs
 from garrison.vector.base import BatchedEnvs, EnvInfo, Step
 from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences
-from garrison.vector.group import Entries
+from garrison.vector.group import Entries, Options, Seeds
 from garrison.vector.timing.parts import BINS, CELLS, COMPUTE, EXTRAS, RESET, RESETS, TimeLedger, Times, bin_of, clock
 
 
@@ -37,7 +37,10 @@ class Timed(BatchedEnvs):
         return self._ledger.read()
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | Sequence[dict[str, Any] | None] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments, or those in `options["reset_mask"]`."""
         begun = clock()
@@ -56,7 +59,7 @@ class Timed(BatchedEnvs):
         finally:
             self._ledger.call(clock() - begun, self._inside)
 
-    def _reset(self, chosen: NDArray[np.intp], seeds: list[int | None], options: dict[str, Any] | None) -> Entries:
+    def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
         begun = clock()
         try:
             return super()._reset(chosen, seeds, options)  # type: ignore[safe-super]
@@ -97,7 +100,10 @@ class TimedAsyncEnvs(Timed, AsyncEnvs):
         return self._ledger.read()
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | Sequence[dict[str, Any] | None] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all environments, or those in `options["reset_mask"]`."""
         self._ledger.close()

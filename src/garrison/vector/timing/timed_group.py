@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from garrison.vector import rows
 from garrison.vector.buffers import Buffers
 from garrison.vector.extras import Cadences
-from garrison.vector.group import Entries, EnvGroup, Result, env_failed
+from garrison.vector.group import MISFITS, Entries, EnvGroup, Options, Result, Seeds, env_failed
 from garrison.vector.timing.parts import BINS, COMPUTE, COPY, EXTRAS, RESET, RESETS, SPENT, bin_of, bins_of, clock
 
 TOGETHER = 1024
@@ -48,7 +48,7 @@ class TimedEnvGroup(EnvGroup):
         self._extras_time = 0
         self._resets = [_timed_reset(reset, self._reset_times) for reset in self._resets]
 
-    def reset(self, chosen: Sequence[int], seeds: Sequence[int | None], options: dict[str, Any] | None) -> Entries:
+    def reset(self, chosen: Sequence[int], seeds: Seeds, options: Options) -> Entries:
         """Reset the chosen environments, each with its seed."""
         begun = clock()
         try:
@@ -103,7 +103,7 @@ class TimedEnvGroup(EnvGroup):
             self._count(chosen, stamps)
         try:
             return self._store(chosen, where, results)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        except MISFITS as error:
             raise self._diagnose(chosen, results, error) from error
 
     def _count(self, chosen: Sequence[int], stamps: list[int]) -> None:

@@ -1,0 +1,37 @@
+"""What a caller that is killed leaves in the folder for temporary files: nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.processes import eventually
+
+SCRIPT = """
+import os, signal, sys
+import garrison.vector
+from tests.helpers.vector_samples import Sampler
+
+if __name__ == "__main__":
+    envs = garrison.vector.make(Sampler, 2, "shared", workers=2, start_method="forkserver")
+    envs.reset(seed=0)
+    print(os.listdir(os.environ["TMPDIR"]), flush=True)
+    os.kill(os.getpid(), getattr(signal, sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_the_folder_of_the_fork_server_goes_with_a_killed_caller(tmp_path: Path, name: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    root = str(Path(__file__).parents[2])
+    variables = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": root}
+    done = subprocess.run(
+        [sys.executable, str(script), name], env=variables, capture_output=True, text=True, check=False
+    )
+    assert "pymp-" in done.stdout, done.stderr  # there was one
+    assert eventually(lambda: not list(folder.iterdir()))
