@@ -22,7 +22,7 @@ def write_bytes(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
             os.fsync(file.fileno())
         os.replace(partial, path)
     except BaseException as error:
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and error.errno is not None:
             error.filename = str(path)
         with suppress(OSError):
             partial.unlink(missing_ok=True)
