@@ -1,20 +1,17 @@
-"""Train a CAGE-2 defender with PPO, in a few lines, and print how it goes."""
+"""Train a CAGE-2 defender with PPO from a preset, in a few lines."""
 
 import sys
 
-from garrison.cage2 import VectorEnv
-from garrison.learn import PPOConfig, RunLog, train
+from garrison.runs import Experiment, preset, train
 
 
-class Printer(RunLog):
-    def log(self, step: int, metrics: dict[str, float]) -> None:
-        speed, score = metrics["time/fps"], metrics.get("rollout/ep_reward_mean", float("nan"))
-        print(f"{step:>9} steps   {speed:>9,.0f} steps/s   mean return {score:8.2f}")
+def experiment(steps: int) -> Experiment:
+    """What `garrison train ppo-bline --rules head --steps STEPS` trains."""
+    return preset("ppo-bline").changed(rules="head", steps=steps)
 
 
 def main(steps: int = 2_000_000) -> float:
-    envs = VectorEnv(1024, red="bline", length=100, autoreset_mode="SameStep")
-    result = train(PPOConfig(steps=steps), envs, run=Printer())
+    result = train(experiment(steps)).result
     print(f"{result.steps} steps in {result.seconds:.1f} s, {result.compute} on {result.threads} threads")
     return result.metrics["rollout/ep_reward_mean"]
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs" / "extend").glob("*.md"))
+FOLDER = ROOT / "docs" / "extend"
+PAGES = sorted(set(FOLDER.glob("*.md")) - {FOLDER / "README.md"})
 BLOCK = re.compile(r"^```(python|diff)\n(.*?)^```", flags=re.M | re.S)
 NEW_FILE = re.compile(r"# (src/garrison/\S+)\n")
 
@@ -66,6 +67,11 @@ def run_page(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
     result = run_page(page.read_text(), tmp_path)
     assert result.returncode == 0, result.stderr
+
+
+def test_the_index_has_every_page() -> None:
+    linked = re.findall(r"\]\((\w+\.md)\)", (FOLDER / "README.md").read_text())
+    assert sorted(linked) == [page.name for page in PAGES]
 
 
 def test_a_page_that_does_not_fit_the_code_is_noticed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import garrison
 TESTS = Path(__file__).parent
 SOURCE = Path(garrison.__file__).parent
 
-TOP = {"__init__", "__main__", "cli", "errors", "jit", "registration", "system", "text", "version"}
+TOP = {"__init__", "__main__", "cli", "errors", "registration", "system", "text", "version"}
 CROSSWAYS = {"faults", "golden", "helpers", "learning", "properties"}
 """Folders of tests that are about no single package."""
 
@@ -20,18 +20,9 @@ SAME_FILES = {
     "registry.py": "several packages choose by name, each from a table of its own",
     "conformance.py": "the command, and the library whose results it prints",
     "workflow.py": "an order of fixes: in the simulator, its scripted agents, and the command",
-    "layout.py": "until merged",
-    "network.py": "until merged",
-    "results.py": "until merged",
-    "session.py": "until merged",
-    "task.py": "until merged",
-    "train.py": "until merged",
 }
 SAME_CLASSES = {
     "Arguments": "every command has one",
-    "Learner": "until merged",
-    "Options": "until merged",
-    "_Task": "until merged",
 }
 
 

@@ -3,6 +3,9 @@ from . import agents as agents
 from . import cage2 as cage2
 from . import cluster as cluster
 from . import learn as learn
+from . import runs as runs
 from . import vector as vector
+from .agents.load import load_agent as load_agent
+from .challenge.evaluation import evaluate as evaluate
 
 __version__: str

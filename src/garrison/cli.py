@@ -74,6 +74,9 @@ def main(arguments: list[str] | None = None) -> int:
             error.add_note(f"garrison {name}: {BUG}")
             raise
         return report(name, of_the_machine(error))
+    except MemoryError as error:
+        what = f": {error}" if str(error) else ""
+        return report(name, GarrisonError(f"there is not enough memory{what}.", hint="Choose smaller sizes."))
     except KeyboardInterrupt:
         print(f"garrison {name}: interrupted", file=sys.stderr)
         return 130

@@ -1,5 +1,7 @@
 """Failures that are not bugs of ours: what was wrong and what to do, as fields until a command prints them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -26,6 +28,23 @@ class UserError(GarrisonError, ValueError):
     """Bad input from a person; its message names the value and the fix."""
 
     exit_code = 2
+
+
+@contextmanager
+def foreign(what: str) -> Iterator[None]:
+    """Say that `what`, a file of values that only we write, is damaged or of another version if reading it fails."""
+    try:
+        yield
+    except GarrisonError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        import traceback
+
+        raise UserError(
+            f"{what} cannot be used: it is damaged, or of another version ({type(error).__name__}: {error}).",
+            hint="Use another copy, or make it again.",
+            details="".join(traceback.format_exception(error)),
+        ) from error
 
 
 def choose(what: str, value: str, options: tuple[str, ...] | list[str]) -> str:

@@ -19,6 +19,8 @@ PACKAGES = ("numpy", "numba", "gymnasium", "torch", "stable-baselines3", "puffer
 """What a measured number may depend on."""
 MEGABYTE = 2**20
 SOURCES = Path(__file__).parent
+IS_PUBLISHED = False
+"""Whether `pip install garrison` finds this project on an index; decides what every hint to install an extra says."""
 
 _EXTRAS = {
     "torch": ("PyTorch", "train"),
@@ -30,12 +32,24 @@ _EXTRAS = {
 }
 
 
+def install(extras: str) -> str:
+    """Return the command that installs extras: from the clone that this runs from, as long as there is no other place.
+
+    Args:
+        extras: such as `train` or `train,ray`.
+    """
+    clone = SOURCES.parent.parent
+    if IS_PUBLISHED or not (clone / "pyproject.toml").is_file():
+        return f"pip install 'garrison[{extras}]'"
+    return f"pip install -e '{'.' if clone == Path.cwd() else clone}[{extras}]'"
+
+
 def require(*modules: str) -> None:
     """Raise a `UserError` that names the extra to install if one of these optional modules is missing."""
     for module in modules:
         if find_spec(module) is None:
             name, extra = _EXTRAS[module]
-            raise UserError(f"{name} is not installed: pip install 'garrison[{extra}]'")
+            raise UserError(f"{name} is not installed: {install(extra)}")
 
 
 def cores() -> int:

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 import garrison.vector
+from garrison.cage2.cyborg import check_rules, decoys_hide_nothing
+from garrison.cage2.names import RULES
+from garrison.cage2.traces import load_trace
+from garrison.challenge.conformance import RECORDINGS
 from garrison.errors import UserError
 from tests.helpers.vector_samples import assert_same
 
@@ -23,6 +27,36 @@ def test_without_cyborg_one_sentence_says_how_to_get_it() -> None:
         gymnasium.make("garrison/CybORG-v0")
     with pytest.raises(UserError, match="CybORG is not installed"):
         garrison.vector.make("garrison/CybORG-v0", 2, "shared")
+
+
+DECOY = {"PID": 1, "Service Name": "apache2"}  # what Blue's own decoy leaves on a host
+EVENT = {"Connections": [{"local_port": 22, "remote_port": 51000}]}  # and Red's connections
+
+
+@pytest.mark.parametrize(
+    ("activity", "verdict", "shown"),
+    [
+        ([DECOY], "None", "None"),  # an accepted decoy is no event of Red's
+        ([DECOY, EVENT], "None", "Scan"),
+        ([DECOY, EVENT, EVENT], "Exploit", "Exploit"),
+        ([EVENT], "Scan", "Scan"),
+    ],
+)
+def test_a_fresh_decoy_alone_is_no_scan(activity: list[Any], verdict: str, shown: str) -> None:
+    assert decoys_hide_nothing(lambda _: verdict)(activity) == shown
+
+
+@needs_cyborg
+@pytest.mark.parametrize(("encoder", "recorded"), [("challenge", "obs"), ("wrapper2", "obs_cw2")])
+@pytest.mark.parametrize("red", ["bline", "meander"])
+def test_both_encoders_show_what_was_recorded(red: str, encoder: str, recorded: str) -> None:
+    trace = load_trace(RECORDINGS / f"{check_rules(None)}_{red}_30.npz")
+    env = gymnasium.make("garrison/CybORG-v0", red=red, length=30, encoder=encoder)
+    for e in range(trace.episodes):
+        shown = [env.reset(seed=int(trace.arrays["seed"][e]))[0]]
+        for action in trace.arrays["action"][e].tolist():
+            shown.append(env.step(action)[0])
+        np.testing.assert_array_equal(shown, trace.arrays[recorded][e], err_msg=f"episode {e}")
 
 
 class Scripted:
@@ -140,9 +174,12 @@ def test_extras_agree_with_cyborgs_own_true_table() -> None:
 def test_encoders_rules_and_bad_options() -> None:
     with pytest.raises(UserError, match="did you mean 'bline'"):
         gymnasium.make("garrison/CybORG-v0", red="b_line")
-    with pytest.raises(UserError, match="plays by the rules"):
-        gymnasium.make("garrison/CybORG-v0", rules="leaderboard")
-    assert gymnasium.make("garrison/CybORG-v0", rules="head").unwrapped.rules == "head"  # type: ignore[attr-defined]
+    installed = check_rules(None)
+    other = next(rules for rules in RULES if rules != installed)
+    with pytest.raises(UserError, match=f"plays by the rules '{installed}'"):
+        gymnasium.make("garrison/CybORG-v0", rules=other)
+    env: Any = gymnasium.make("garrison/CybORG-v0", rules=installed)
+    assert env.unwrapped.rules == installed
     # Decoys on a scanned host are where the encoders differ (quirk Q7).
     actions = [15 + i % 100 for i in range(60)]
     seen = {}

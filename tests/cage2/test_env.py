@@ -33,7 +33,7 @@ def test_one_environment_equals_its_row_in_a_batch() -> None:
         np.testing.assert_array_equal(obs, batch[2])
         assert (reward, terminated, truncated) == (rewards[2], False, truncations[2])
         assert truncated is (t == 29)
-    assert info["episode"] == {"r": infos["episode"]["r"][2], "l": 30}
+    assert info["episode_stats"] == {"r": infos["episode_stats"]["r"][2], "l": 30}
 
 
 def test_observations_belong_to_the_caller() -> None:

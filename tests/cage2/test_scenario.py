@@ -83,5 +83,38 @@ def test_mistakes_are_named(tmp_path: Path, old: str, new: str, message: str) ->
     assert "mine.toml" in str(caught.value)
 
 
+WILD = ("99", "-1", "-1e300", "nan", "true", '"x"', "[]", "[99]", "{}", "2026-01-01")
+SETTINGS = [i for i, line in enumerate(TEXT.splitlines()) if "=" in line.split("#")[0]]
+TABLES = [i for i, line in enumerate(TEXT.splitlines()) if line.startswith("[")]
+
+
+@pytest.mark.parametrize("wild", [*WILD, "missing"])
+def test_one_wild_or_missing_entry_is_one_sentence_or_plays(tmp_path: Path, wild: str) -> None:
+    refused = 0
+    for at in SETTINGS + (TABLES if wild == "missing" else []):
+        lines = TEXT.splitlines()
+        lines[at] = "" if wild == "missing" else f"{lines[at].split('=')[0]}= {wild}"
+        file = tmp_path / "wild.toml"
+        file.write_text("\n".join(lines))
+        complaint = ""
+        try:
+            scenario = load_scenario(file)
+        except UserError as error:
+            complaint = str(error)
+        if complaint:
+            assert "wild.toml" in complaint
+            assert "\n" not in complaint
+            refused += 1
+            continue
+        if scenario.tobytes() == load_scenario().tobytes():
+            continue
+        for red in ("bline", "meander"):
+            envs = VectorEnv(2, red=red, scenario=file)
+            envs.reset(seed=1)
+            for action in (0, 132, 20, 40, 99, 15, 141, 60, 139, 28):
+                envs.step([action, 0])
+    assert refused > 5
+
+
 def test_hosts_are_thirteen() -> None:
     assert len(HOSTS) == 13

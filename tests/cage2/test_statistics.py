@@ -35,7 +35,7 @@ def test_mean_scores_agree_with_cyborg(red: str, length: int, policy: str) -> No
         else:
             actions = np.full(EPISODES, 132 + Host.OP_SERVER0 if policy == "restore" and t == 0 else 0)
         *_, infos = envs.step(actions)
-    returns = infos["episode"]["r"]
+    returns = infos["episode_stats"]["r"]
     mean, error = REFERENCE[red, length][policy]
     margin = 4 * np.hypot(error, returns.std() / np.sqrt(EPISODES))  # four standard errors of the difference
     assert abs(returns.mean() - mean) < margin

@@ -128,14 +128,17 @@ def test_every_step_equals_a_plain_computation_on_the_true_state(
                 sums[i] += view.alignment_rewards[i]
             if ended[i]:
                 book = books[i]
+                infos, bare_infos = (told.get("final_info", told) for told in (infos, bare_infos))
                 numbers = {name: infos["workflow"][name][i] for name in ("fixes", "compliant", "rate")}
                 assert numbers == {"fixes": len(book.verdicts), "compliant": sum(book.verdicts), "rate": book.rate}
                 assert (view.last_fixes[i], view.last_compliant[i]) == (len(book.verdicts), sum(book.verdicts))
                 assert view.last_rate[i] == book.rate
-                assert view.last_env_return[i] == bare_infos["episode"]["r"][i] == infos["workflow"]["env_return"][i]
+                assert (
+                    view.last_env_return[i] == bare_infos["episode_stats"]["r"][i] == infos["workflow"]["env_return"][i]
+                )
                 np.testing.assert_allclose(view.last_alignment_return[i], sums[i], atol=1e-9)
                 total = view.last_env_return[i] + view.last_alignment_return[i]
-                assert infos["episode"]["r"][i] == total
+                assert infos["episode_stats"]["r"][i] == total
                 if scales == (0.0, 0.0):  # the identity, to the last bit
                     telescoped = 30.0 * book.rate if book.verdicts else -0.2 * 30.0
                     assert view.last_alignment_return[i] == infos["workflow"]["alignment_return"][i] == telescoped
@@ -380,8 +383,8 @@ def test_one_environment_equals_its_row_in_a_batch() -> None:
         np.testing.assert_array_equal(obs, batch[2])
         assert (reward, truncated) == (rewards[2], truncations[2])
         total += float(reward)
-    assert info["episode"] == {"r": infos["episode"]["r"][2], "l": 12}
-    assert info["episode"]["r"] == pytest.approx(total)
+    assert info["episode_stats"] == {"r": infos["episode_stats"]["r"][2], "l": 12}
+    assert info["episode_stats"]["r"] == pytest.approx(total)
     assert info["workflow"] == {k: v[2] for k, v in infos["workflow"].items() if not k.startswith("_")}
     assert set(info["workflow"]) == {"env_return", "alignment_return", "fixes", "compliant", "rate"}
     assert one.unwrapped.workflow.last_fixes.tolist() == [12]  # type: ignore[attr-defined]

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Box, Discrete
 
-from garrison.agents import load_agent
+import garrison
+from garrison.agents import Sb3Agent, load_agent
 from garrison.cage2 import VectorEnv
+from garrison.cage2.names import DEFAULT_RULES
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
+from garrison.errors import UserError
 
 EPISODES = 4000  # four times the protocol's: the published interval is then the wider part of the comparison
 
@@ -83,13 +87,87 @@ def test_ranks_follow_the_table() -> None:
 
 
 def test_marks_mix_the_cells_of_the_attackers() -> None:
-    marks = leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100)
+    marks = leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100, "leaderboard")
     assert marks["the winner"] == pytest.approx((-13.76 - 16.60) / 2)
     assert marks["random"] == pytest.approx((-726.92 - 566.41) / 2)
-    assert leaderboard.marks({"bline": 1.0}, 77) == {}
+    assert leaderboard.marks({"bline": 1.0}, 77, "leaderboard") == {}
 
 
 def test_known_scores_are_those_of_the_task_and_of_no_other() -> None:
-    assert leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100)["the winner"] < -10
-    assert leaderboard.marks({"bline": 1.0}, 99) == {}
-    assert leaderboard.marks({}, 100) == {}
+    assert leaderboard.marks({"bline": 0.5, "meander": 0.5}, 100, "leaderboard")["the winner"] < -10
+    assert leaderboard.marks({"bline": 1.0}, 99, "leaderboard") == {}
+    assert leaderboard.marks({}, 100, "leaderboard") == {}
+    assert leaderboard.marks({"bline": 1.0}, 100, "head") == {}
+
+
+def test_an_agent_is_scored_under_the_rules_it_was_trained_under() -> None:
+    own = evaluate(load_agent("record"), episodes=20, lengths=[30])
+    assert own.rules == own.trained_under == "leaderboard"
+    assert own == evaluate(load_agent("record"), "leaderboard", episodes=20, lengths=[30])
+    assert "trained under" not in own.to_text()
+
+
+def test_other_rules_than_the_agents_are_said_in_the_result() -> None:
+    other = evaluate(load_agent("record"), "head", episodes=20, lengths=[30])
+    assert (other.rules, other.trained_under) == ("head", "leaderboard")
+    assert "trained under leaderboard, scored under head" in other.to_text()
+    assert other.to_dict()["trained_under"] == "leaderboard"
+
+
+def test_an_agent_without_rules_plays_under_the_default_ones() -> None:
+    result = evaluate(load_agent("sleep"), episodes=2, lengths=[5])
+    assert (result.rules, result.trained_under) == (DEFAULT_RULES, None)
+
+
+def test_the_two_names_that_most_people_need_are_at_the_top() -> None:
+    assert garrison.evaluate is evaluate
+    assert garrison.load_agent is load_agent
+    assert {"evaluate", "load_agent"} <= set(dir(garrison))
+
+
+class _Model:
+    """As much of a Stable-Baselines3 model as the adapter uses."""
+
+    def __init__(self, num_actions: int = 145, bits: int = 52) -> None:
+        self.observation_space = Box(0, 1, (bits,), np.int8)
+        self.action_space = Discrete(num_actions)
+        self.policy = None
+
+    def predict(
+        self, observation: np.ndarray, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[np.ndarray, Any]:
+        assert deterministic
+        return np.zeros(len(observation), np.int64), None
+
+
+def test_a_model_of_stable_baselines3_is_told_how_to_wrap_it() -> None:
+    with pytest.raises(UserError, match=r"garrison\.agents\.Sb3Agent\(model\)"):
+        evaluate(_Model())  # type: ignore[arg-type]
+
+
+def test_what_is_no_agent_is_told_what_an_agent_needs() -> None:
+    with pytest.raises(UserError, match=r"an agent needs .*begin.*; this list has no name, no encoder"):
+        evaluate([])  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="load_agent\\('record'\\)"):
+        evaluate("record")  # type: ignore[arg-type]
+
+
+def test_a_wrapped_model_is_scored_like_an_agent() -> None:
+    wrapped = evaluate(Sb3Agent(_Model(), rules="leaderboard"), episodes=20, lengths=[30])
+    assert wrapped.rules == "leaderboard"
+    assert wrapped.cells == evaluate(load_agent("sleep"), "leaderboard", episodes=20, lengths=[30]).cells
+
+
+def test_a_wrapped_model_sees_and_does_what_it_was_trained_on() -> None:
+    envs = VectorEnv(1, observation="memory", actions="compact")
+    size, count = envs.single_observation_space.shape[0], int(envs.single_action_space.n)
+    compact = evaluate(Sb3Agent(_Model(count, size)), episodes=5, lengths=[5])
+    assert compact.cells == evaluate(load_agent("sleep"), episodes=5, lengths=[5]).cells
+    with pytest.raises(UserError, match="7 actions"):
+        Sb3Agent(_Model(7))
+
+
+def test_what_is_played_is_said_before_it_is_played() -> None:
+    said: list[str] = []
+    evaluate(load_agent("sleep"), episodes=2, reds=["bline", "sleep"], lengths=[5, 6], say=said.append)
+    assert said == ["0 of 4 cells: 5 steps, bline, sleep", "2 of 4 cells: 6 steps, bline, sleep"]

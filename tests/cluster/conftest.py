@@ -31,7 +31,7 @@ def cluster_of_three() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     from garrison import cluster
-    from garrison.cluster.session import inward
+    from garrison.cluster.connection import inward
 
     small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
     with inward():

@@ -1,24 +1,36 @@
 """`garrison conformance`: what it prints, and when it exits with 1."""
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from garrison import cli
+from garrison.cage2.names import RULES
+from garrison.cage2.traces import load_trace
+from garrison.challenge.conformance import RECORDINGS
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+
+def test_conformance_without_files_replays_what_is_shipped_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    files = sorted(RECORDINGS.glob("*.npz"))
+    assert {(t.rules, t.red) for t in map(load_trace, files)} >= {(r, a) for r in RULES for a in ("bline", "meander")}
+    assert sum(file.stat().st_size for file in files) < 300_000
+    assert cli.main(["conformance"]) == 0
+    out = capsys.readouterr().out
+    assert "the selection that comes with Garrison" in out
+    assert out.count("      0 mismatches\n") == len(files)
 
 
-def test_conformance_without_files_says_what_to_give(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["conformance"]) == 2
-    assert "at least one trace file" in capsys.readouterr().err
+def test_the_shipped_recordings_are_package_data() -> None:
+    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert "challenge/recordings/*.npz" in settings["tool"]["setuptools"]["package-data"]["garrison"]
 
 
 def test_every_file_is_a_row_and_a_difference_is_exit_code_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = GOLDEN / "head_sleep_30.npz"
+    file = RECORDINGS / "head_sleep_30.npz"
     assert cli.main(["conformance", str(file), str(file)]) == 0
     out = capsys.readouterr().out
     assert out.count("      0 mismatches\n") == 2

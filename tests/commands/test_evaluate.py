@@ -1,10 +1,14 @@
 """`garrison evaluate`: its table, its JSON and its errors."""
 
 import json
+from pathlib import Path
 
+import gymnasium
 import pytest
 
+import garrison
 from garrison import cli
+from garrison.errors import UserError
 
 
 def run(command: str) -> int:
@@ -14,7 +18,7 @@ def run(command: str) -> int:
 def test_json_has_exactly_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("evaluate random --json --rules leaderboard --episodes 20 --seed 7") == 0
     result = json.loads(capsys.readouterr().out)
-    assert list(result) == ["agent", "rules", "episodes", "seed", "cells", "total", "ci95"]
+    assert list(result) == ["agent", "rules", "trained_under", "episodes", "seed", "cells", "total", "ci95"]
     assert (result["agent"], result["rules"], result["episodes"], result["seed"]) == ("random", "leaderboard", 20, 7)
     assert [list(cell) for cell in result["cells"]] == [["red", "length", "mean", "stderr"]] * 9
     assert [(c["length"], c["red"]) for c in result["cells"][:4]] == [
@@ -76,3 +80,66 @@ def test_attackers_may_still_be_given_as_words(capsys: pytest.CaptureFixture[str
     assert results[0].out == results[1].out
     assert results[0].err == "garrison evaluate: write --red bline,sleep, with commas.\n"
     assert results[1].err == ""
+
+
+def test_an_attacker_of_ones_own_is_scored_beside_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+    assert run("evaluate sleep --red bline,own_attacker:Opportunist --length 20 --episodes 10 --json") == 0
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert [cell["red"] for cell in cells] == ["bline", "own_attacker:Opportunist"]
+    assert run("evaluate sleep --red bline --length 20 --episodes 10 --json") == 0
+    assert json.loads(capsys.readouterr().out)["cells"] == cells[:1]
+    assert all(cell["mean"] < 0 for cell in cells)
+
+
+@pytest.fixture(scope="module")
+def cartpole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "cartpole"
+    assert run(f"train ppo-cartpole --steps 4096 --envs 8 --backend serial --quiet --out {out}") == 0
+    return out
+
+
+def test_a_run_on_another_environment_is_scored_by_whole_episodes(
+    cartpole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = []
+    for _ in range(2):
+        assert run(f"evaluate {cartpole} --episodes 21 --seed 5 --json") == 0
+        results.append(json.loads(capsys.readouterr().out))
+    assert results[0] == results[1]
+    assert (results[0]["env"], results[0]["episodes"], results[0]["seed"]) == ("CartPole-v1", 21, 5)
+    assert results[0]["lowest"] <= results[0]["mean"] <= results[0]["highest"]
+    assert results[0]["mean"] == pytest.approx(results[0]["mean_length"])  # one point a step
+    assert run(f"evaluate {cartpole} --episodes 4 --sample") == 0
+    assert "mean return" in capsys.readouterr().out
+
+
+def test_the_loaded_agent_plays_the_environment_as_its_score_says(
+    cartpole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(f"evaluate {cartpole} --episodes 2 --seed 3 --json") == 0
+    expected = json.loads(capsys.readouterr().out)
+    agent = garrison.load_agent(str(cartpole))
+    lengths = []
+    for seed in (3, 4):
+        env = gymnasium.make("CartPole-v1")
+        observation, _ = env.reset(seed=seed)
+        agent.begin(1)
+        for t in range(1, 501):
+            observation, _, terminated, truncated, _ = env.step(int(agent.act(observation[None])[0]))
+            if terminated or truncated:
+                lengths.append(t)
+                break
+    assert sum(lengths) / 2 == expected["mean_length"]
+
+
+def test_flags_of_the_challenge_are_refused_on_other_environments(
+    cartpole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(f"evaluate {cartpole} --red bline") == 2
+    assert "--red is for CAGE-2" in capsys.readouterr().err
+    with pytest.raises(UserError, match="was trained on CartPole-v1, not on CAGE-2"):
+        garrison.evaluate(garrison.load_agent(str(cartpole)))

@@ -1,16 +1,17 @@
 """Recorded CybORG episodes replay without a single difference, and differences are noticed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from garrison import cli
 from garrison.cage2.traces import load_trace
-from garrison.challenge.conformance import replay
+from garrison.challenge.conformance import RECORDINGS, replay
 from garrison.errors import UserError
 
-FILES = sorted(Path(__file__).parent.glob("*.npz"))
+FILES = sorted([*Path(__file__).parent.glob("*.npz"), *RECORDINGS.glob("*.npz")], key=lambda file: file.name)
 
 
 def test_the_recordings_cover_every_attacker_rule_set_and_length() -> None:
@@ -110,5 +111,43 @@ def test_a_foreign_or_broken_trace_gets_one_clear_line(tmp_path: Path, capsys: p
 def test_an_action_outside_the_table_is_named(tmp_path: Path) -> None:
     arrays = dict(np.load(FILES[0]))
     np.savez(tmp_path / "wild.npz", **{**arrays, "action": arrays["action"] + 140})
-    with pytest.raises(UserError, match=r"actions must lie in 0\.\.144"):
+    with pytest.raises(UserError, match=r"action must be whole numbers in 0\.\.144"):
         load_trace(tmp_path / "wild.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("d_bline_target", lambda a: a + 99, r"d_bline_target must be whole numbers in -1\.\.12"),
+        ("d_addr_order", lambda a: a.astype(float), "d_addr_order must be whole numbers"),
+        ("d_esc_idx", lambda a: a.astype(np.int64) * 10**9 - 5, "d_esc_idx must be whole numbers"),
+        ("red_type", lambda a: -1 - a, "red_type must be whole numbers"),
+        ("red_target", lambda a: a.astype(np.int64) + 2**40, "red_target must be whole numbers"),
+        ("tape_off", lambda a: a[:, ::-1], "tape_off points elsewhere"),
+        ("tape_off", lambda a: a.astype(float) * np.nan, "tape_off points elsewhere"),
+        ("tape_site", lambda a: a[:-1], "tape_site and tape_out must be two lists"),
+        ("tape_out", lambda a: np.array(7), "tape_site and tape_out must be two lists"),
+        ("tape_out", lambda a: a.astype(str), "tape_site and tape_out must be two lists"),
+        ("decoys", lambda a: a[:, :, :4], "decoys is"),
+        ("action", lambda a: a[:0], "holds no episodes"),
+        ("meta", lambda a: np.array("rules=head"), "it has no length, red"),
+        ("meta", lambda a: np.array(["rules=head", "red=bline", "length=9999999"]), "length '9999999'"),
+    ],
+)
+def test_what_a_replay_acts_on_is_checked_before(name: str, change: Any, message: str, tmp_path: Path) -> None:
+    arrays = dict(np.load(FILES[0]))
+    np.savez(tmp_path / "wild.npz", **{**arrays, name: change(arrays[name])})
+    with pytest.raises(UserError, match=message):
+        load_trace(tmp_path / "wild.npz")
+
+
+@pytest.mark.parametrize("name", ["d_bline_target", "d_addr_order", "d_host_order", "d_exploit_other", "d_esc_idx"])
+@pytest.mark.parametrize(
+    ("stem", "needed"), [("head_bline_30", "d_bline_target"), ("leaderboard_meander_30", "d_addr_order")]
+)
+def test_a_tape_without_its_draws_is_a_mismatch_and_no_crash(name: str, stem: str, needed: str) -> None:
+    trace = load_trace(RECORDINGS / f"{stem}.npz")
+    trace.arrays[name] = np.full_like(trace.arrays[name], -1)
+    found = replay(trace)
+    assert found.episodes == trace.episodes
+    assert found.total > 0 or name != needed  # the others are often the only choice there is

@@ -9,10 +9,15 @@ from gymnasium.vector.utils import batch_space
 
 
 class BitsEnv(VectorEnv[Any, Any, Any]):
-    """Shows random bits; pays 1 for the action that the first bits name in binary; truncates at `length`."""
+    """Shows random bits; pays 1 for the action that the first bits name in binary; truncates at `length`.
 
-    def __init__(self, num_envs: int = 4, bits: int = 52, actions: int = 145, length: int = 100) -> None:
-        self.num_envs, self.bits, self.length = num_envs, bits, length
+    If `staggered`, the first episodes are shorter, so that they end at different times.
+    """
+
+    def __init__(
+        self, num_envs: int = 4, bits: int = 52, actions: int = 145, length: int = 100, staggered: bool = True
+    ) -> None:
+        self.num_envs, self.bits, self.length, self.staggered = num_envs, bits, length, staggered
         self.named = int(np.log2(actions))
         self.single_observation_space = spaces.Box(0, 1, (bits,), np.int8)
         self.single_action_space = spaces.Discrete(actions)
@@ -26,7 +31,7 @@ class BitsEnv(VectorEnv[Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         self.seed = seed or 0
         self.draws = 0
-        self.time[:] = np.arange(self.num_envs) % self.length  # so that episodes end at different times
+        self.time[:] = np.arange(self.num_envs) % self.length if self.staggered else 0
         return self._show(), {}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

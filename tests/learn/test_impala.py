@@ -112,7 +112,7 @@ def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeyp
     actor, rollout, memory = filled(SMALL["policy"], "autograd")
     policy = Policy(actor.envs.single_observation_space, actor.envs.single_action_space, SMALL["policy"], seed=5)
     policy.flat.add_(0.3 * torch.randn(len(policy.flat), generator=torch.Generator().manual_seed(1)))
-    learner = impala.Learner(config, policy, Layout(policy, 25, 20, False), threads=1)
+    learner = impala.ImpalaLearner(config, policy, Layout(policy, 25, 20, False), threads=1)
     learner.updates = 1  # so that what acted with version 0 is old
     log_probs, values = learner.network.evaluate(rollout, memory)
     given: list[TrainingBatch] = []

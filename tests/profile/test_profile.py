@@ -14,6 +14,7 @@ from garrison.profile.findings import findings
 from garrison.profile.inference import infer
 from garrison.profile.profiler import ProfileSettings, checked_advice, fitting
 from garrison.profile.tables import table, to_text
+from garrison.system import install
 from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.parts import PARTS
 from tests.helpers.profile_rows import measured
@@ -75,7 +76,7 @@ def test_the_default_policy_is_timed_for_the_spaces() -> None:
 def test_a_missing_torch_is_said_and_nothing_else_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system, "find_spec", lambda name: None)
     found = infer(spaces.Box(-1.0, 1.0, (4,)), spaces.Discrete(2), 8, seconds=0.01)
-    assert found == {"skipped": "PyTorch is not installed: pip install 'garrison[train]'"}
+    assert found == {"skipped": f"PyTorch is not installed: {install('train')}"}
 
 
 @pytest.mark.alone

@@ -88,7 +88,7 @@ def test_rewards_are_the_sums_of_their_terms_and_observations_are_bits(
         assert not terminations.any()
         total += float(rewards[0])
         if truncations[0]:
-            assert infos["episode"]["r"][0] == round(total, 3)
+            assert infos["episode_stats"]["r"][0] == round(total, 3)
             total = 0.0
 
 

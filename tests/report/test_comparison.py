@@ -77,3 +77,58 @@ def test_compare_alone_says_how_to_train_first(capsys: pytest.CaptureFixture[str
 def test_a_race_of_finished_runs_is_a_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["race", str(tmp_path), "--duration", "1s"]) == 2
     assert "put them side by side with garrison compare" in capsys.readouterr().err
+
+
+def write_run(path: Path, red: str, learning_rate: float, ended: bool = True) -> Path:
+    path.mkdir()
+    settings = {
+        "env": {"env": "garrison/CAGE2-v0", "red": red, "rules": "head", "length": 100},
+        "run": {"out": str(path)},
+    }
+    settings["ppo"] = {"learning_rate": learning_rate, "gamma": 0.9, "policy": {"hidden": [8, 8]}}
+    (path / "config.yaml").write_text(json.dumps(settings))
+    row = {"step": 10, "time/elapsed_time": 1.0, "rollout/ep_reward_mean": -5.0, "time/fps": 10.0}
+    (path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    if ended:
+        task = {"red_odds": {red: 1.0}, "rules": "head", "length": 100}
+        (path / "summary.json").write_text(json.dumps({"status": "finished", "env": "garrison/CAGE2-v0", "task": task}))
+    return path
+
+
+def test_what_differs_is_said_first_and_what_cannot_be_compared_is_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [
+        write_run(tmp_path / "one", "bline", 0.1),
+        write_run(tmp_path / "two", "bline", 0.2),
+        write_run(tmp_path / "three", "meander", 0.1, ended=False),  # still going: only its settings tell
+    ]
+    assert cli.main(["compare", *map(str, runs), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("These runs solve different problems (red)")
+    first, _, below = said.partition("\nrun ")
+    assert [line.split() for line in first.splitlines() if line.startswith(("env.red", "learner"))] == [
+        ["env.red", "bline", "bline", "meander"],
+        ["learner.learning_rate", "0.1", "0.2", "0.1"],
+    ]
+    assert "gamma" not in said
+    assert "run.out" not in said
+    assert "three (other red)" in below
+    assert "two (other" not in below
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    assert page.index("What differs") < page.index("Facts")
+    assert "learner.learning_rate" in page
+    assert page.count("three (other red)") > 3  # in the table and in the legend of each curve
+    assert [row["run"] for row in json.loads((tmp_path / "out" / "comparison.json").read_text())] == [
+        "one",
+        "two",
+        "three",
+    ]
+
+
+def test_equal_settings_are_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [write_run(tmp_path / name, "bline", 0.1) for name in ("one", "two")]
+    assert cli.main(["compare", *map(str, runs), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "differ" not in said
+    assert "(other" not in said

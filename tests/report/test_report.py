@@ -17,6 +17,7 @@ from garrison.report.comparison import facts
 from garrison.report.comparison_page import comparison_page
 from garrison.report.figures import action_mix, learning_curve, losses, time_split
 from garrison.report.history import RunHistory, smooth
+from garrison.system import install
 
 
 def write_run(path: Path, updates: int = 6, slope: float = 10.0, ended: bool = True) -> Path:
@@ -95,8 +96,16 @@ def test_plot_draws_for_papers(file_format: str, begins: bytes, tmp_path: Path) 
     assert all(path.read_bytes().startswith(begins) for path in paths)
 
 
+def scored_under(rules: str, folder: Path) -> Path:
+    path = write_run(folder / "run")
+    summary = json.loads((path / "summary.json").read_text())
+    summary["task"]["rules"] = rules
+    (path / "summary.json").write_text(json.dumps(summary))
+    return path
+
+
 def test_the_curve_has_the_runs_points_its_total_and_known_scores(tmp_path: Path) -> None:
-    figure = learning_curve(RunHistory.read(write_run(tmp_path / "run")), window=1)
+    figure = learning_curve(RunHistory.read(scored_under("leaderboard", tmp_path)), window=1)
     above, below = figure.axes
     assert above.get_lines()[0].get_xdata().tolist() == [1000.0 * k for k in range(1, 7)]
     assert above.get_lines()[0].get_ydata().tolist() == [-700.0 + 10 * k for k in range(1, 7)]
@@ -105,6 +114,13 @@ def test_the_curve_has_the_runs_points_its_total_and_known_scores(tmp_path: Path
     assert "random\n-726.9" in texts(figure)
     assert "the winner\n-13.8" in texts(figure)
     assert "the winner\n-54.6" in texts(figure)
+
+
+def test_scores_under_other_rules_are_not_drawn_beside_the_curve(tmp_path: Path) -> None:
+    figure = learning_curve(RunHistory.read(scored_under("head", tmp_path)), window=1)
+    assert len(figure.axes) == 2
+    assert "winner" not in texts(figure)
+    assert "random" not in texts(figure)
 
 
 def test_time_split_and_losses_and_actions_say_their_numbers(tmp_path: Path) -> None:
@@ -221,7 +237,7 @@ def test_missing_matplotlib_is_one_sentence(
     run = write_run(tmp_path / "run")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert cli.main(["plot", str(run)]) == 2
-    assert "Matplotlib is not installed: pip install 'garrison[report]'" in capsys.readouterr().err
+    assert f"Matplotlib is not installed: {install('report')}" in capsys.readouterr().err
     assert cli.main(["compare", str(run), "--out", str(tmp_path)]) == 0
 
 

@@ -18,9 +18,10 @@ from garrison import cli
 from garrison.cage2.layout import STATE
 from garrison.cage2.names import Red
 from garrison.runs import folder
-from garrison.runs.experiment import load_experiment
+from garrison.runs.experiment_file import load_experiment
 from garrison.runs.recorder import Recorder
 from garrison.storage import checkpoint
+from garrison.system import install
 from tests.helpers.processes import HANG, eventually
 
 TINY = "--envs 16 --rollout 10 --hidden 16 --minibatches 2 --epochs 2 --evaluate-episodes 5 --no-tensorboard --quiet"
@@ -137,6 +138,37 @@ def test_a_run_that_was_stopped_and_resumed_equals_one_that_was_not(
     assert np.array_equal(whole["state"]["collector"]["envs"], parts["state"]["collector"]["envs"])
     steps = [json.loads(line)["step"] for line in (tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()]
     assert steps == [160, 320, 480, 640]
+
+
+@pytest.mark.parametrize("length", ["--steps 640", "--duration 1s"])
+def test_resuming_a_finished_run_says_so_and_writes_nothing(
+    tmp_path: Path, length: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(f"train ppo-mixed --out {tmp_path / 'run'} {TINY} {length}") == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    assert run(f"train --resume {tmp_path / 'run'} --quiet") == 2
+    error = capsys.readouterr().err
+    assert "the run is finished: it has" in error
+    assert f"give it more in all, such as {length.partition(' ')[0]}" in error
+    assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
+
+
+def test_a_run_that_was_killed_before_its_summary_is_finished_by_resuming(tmp_path: Path) -> None:
+    assert train(tmp_path / "run") == 0
+    (tmp_path / "run" / "summary.json").unlink()
+    assert run(f"train --resume {tmp_path / 'run'} --quiet") == 0
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["total_timesteps"] == 640
+
+
+def test_the_last_words_of_a_run_of_few_updates_say_that_its_score_means_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(tmp_path / "run") == 0
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .endswith("there were only 4 updates of the weights, so the score means nothing yet: train longer.")
+    )
 
 
 def test_resuming_drops_metrics_that_came_after_the_checkpoint(tmp_path: Path) -> None:
@@ -306,7 +338,7 @@ def test_an_environment_that_fails_leaves_a_summary_and_the_last_checkpoint(
 def test_missing_torch_is_one_sentence(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert run("train") == 2
-    assert "PyTorch is not installed: pip install 'garrison[train]'" in capsys.readouterr().err
+    assert f"PyTorch is not installed: {install('train')}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

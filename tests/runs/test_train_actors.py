@@ -13,7 +13,7 @@ import yaml
 
 from garrison import cli
 from garrison.errors import UserError
-from garrison.runs.experiment import Experiment
+from garrison.runs.experiment_file import read_experiment
 from tests.helpers.processes import HANG, descendants, gone
 
 QUICK = "--envs 4 --rollout 16 --compute autograd --no-tensorboard"
@@ -27,7 +27,7 @@ def test_a_run_is_trained_recorded_and_resumed(preset: str, tmp_path: Path, caps
     summary = json.loads((out / "summary.json").read_text())
     assert (summary["status"], summary["training_mode"], summary["total_envs"]) == ("finished", algorithm, 4)
     assert summary["total_timesteps"] >= 2000
-    assert set(yaml.safe_load((out / "config.yaml").read_text())) == {"env", "run", algorithm}
+    assert set(yaml.safe_load((out / "config.yaml").read_text())) == {"preset", "env", "run", algorithm}
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     assert rows[-1]["train/actors"] == 1
     assert rows[-1]["train/policy_lag"] >= 0
@@ -70,14 +70,14 @@ def test_ctrl_c_ends_the_actors_and_keeps_a_checkpoint(tmp_path: Path) -> None:
 
 def test_a_cluster_needs_something_to_put_on_it() -> None:
     with pytest.raises(UserError, match="add --backend ray, or choose an impala preset"):
-        Experiment.from_yaml("run: {cluster: local}\nppo: {gamma: 0.5}")
-    assert Experiment.from_yaml("run: {cluster: local}\nimpala: {gamma: 0.5}").run.cluster == "local"
+        read_experiment({"run": {"cluster": "local"}, "ppo": {"gamma": 0.5}})
+    assert read_experiment({"run": {"cluster": "local"}, "impala": {"gamma": 0.5}}).run.cluster == "local"
 
 
 def test_one_learner_a_file() -> None:
     with pytest.raises(UserError, match="a run has one learner; the file has settings for ppo and impala"):
-        Experiment.from_yaml("ppo: {gamma: 0.5}\nimpala: {gamma: 0.5}")
+        read_experiment({"ppo": {"gamma": 0.5}, "impala": {"gamma": 0.5}})
     with pytest.raises(UserError, match=r"unknown setting 'impala.gae_lambda'"):
-        Experiment.from_yaml("impala: {gae_lambda: 0.5}")
-    experiment = Experiment.from_yaml("a3c: {gamma: 0.5}")
+        read_experiment({"impala": {"gae_lambda": 0.5}})
+    experiment = read_experiment({"a3c": {"gamma": 0.5}})
     assert (experiment.algorithm, experiment.learner.gamma) == ("a3c", 0.5)

@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from garrison.errors import UserError
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 
 LEAVES = (
     st.none()
@@ -120,9 +121,9 @@ def test_a_newer_format_says_who_wrote_it() -> None:
 
 
 def test_other_values_are_not_taken_for_an_agent(tmp_path: Path) -> None:
-    checkpoint.save(tmp_path / "c", {"experiment": {}, "state": 3})
+    checkpoint.save(tmp_path / "c", {"experiment": {"env": {"env": "x"}}, "state": 3})
     with pytest.raises(UserError, match="without 'policy'"):
-        checkpoint.require(checkpoint.load(tmp_path / "c"), "c")
+        require_agent(checkpoint.load(tmp_path / "c"), "c")
 
 
 def sign(pieces: list[bytes]) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 
 from garrison import cli
 from garrison.cage2 import VectorEnv
+from garrison.cage2.names import Red
 from garrison.challenge import leaderboard
 from garrison.errors import UserError
 from garrison.learn.config import PPOConfig
@@ -90,3 +91,38 @@ def test_the_guide_to_a_new_task_is_right(
     assert "mean return" in said.out.splitlines()[-1]
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"]["mean"] > 5
     assert (tmp_path / "run" / "best.garrison").exists()
+
+
+OWN = EnvConfig(red="own_attacker:Opportunist", envs=8)
+
+
+def test_a_class_of_ones_own_attacks_in_training(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+    task = task_of(OWN)
+    assert task.describe() == "against own_attacker:Opportunist, rules head"
+    assert task.known_scores() == {}
+    envs = task.make_envs(2)
+    envs.reset(seed=0)
+    envs.step([0, 0])
+    assert (envs.truth.red == Red.EXTERNAL).all()
+    command = f"train ppo-mixed --red {OWN.red} --envs 8 --steps 256 --rollout 16 --quiet --out {tmp_path / 'run'}"
+    assert cli.main(command.split()) == 0
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["task"]["red"] == OWN.red
+
+
+@pytest.mark.parametrize(
+    ("red", "message"),
+    [
+        ("external", "--red my_module:MyRed"),
+        ("bline:0.5,own_attacker:Opportunist", "cannot be part of a mixture yet"),
+        ("own_attacker:Opportunist,bline", "cannot be part of a mixture yet"),
+    ],
+)
+def test_attackers_that_cannot_be_trained_against_are_a_sentence(red: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        EnvConfig(red=red)
+
+
+def test_scores_made_under_other_rules_are_not_known_scores() -> None:
+    assert task_of(CAGE2).known_scores()
+    assert task_of(dataclasses.replace(CAGE2, rules="head")).known_scores() == {}

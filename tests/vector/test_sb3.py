@@ -9,6 +9,7 @@ import pytest
 
 import garrison.vector
 from garrison.errors import UserError
+from garrison.system import install
 from tests.helpers.vector_samples import Sampler
 
 pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
@@ -90,7 +91,7 @@ def test_missing_sb3_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     with pytest.raises(UserError) as caught:
         garrison.vector.sb3(envs)
-    assert str(caught.value) == "Stable-Baselines3 is not installed: pip install 'garrison[sb3]'"
+    assert str(caught.value) == f"Stable-Baselines3 is not installed: {install('sb3')}"
 
 
 def test_ppo_learns_a_little_on_a_python_environment() -> None:

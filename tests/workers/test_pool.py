@@ -148,7 +148,7 @@ def test_a_supervisor_gives_up_when_replacing_does_not_help(open_pool: Open, mon
     monkeypatch.setattr("garrison.workers.supervisor.MANY", 2)
     pool = open_pool("raise", "raise")
     supervisor = Supervisor(pool, "actor", lambda worker: None)
-    with pytest.raises(EnvFailed, match="2 actors in 60 s came to the same end") as caught:
+    with pytest.raises(EnvFailed, match="2 actors in 60 s failed for the same reason") as caught:
         [supervisor.receive(5.0) for _ in range(10)]
     assert "raised KeyError: 'no such thing'" in caught.value.summary
     assert "in speak" in caught.value.details

@@ -14,6 +14,7 @@ import pytest
 from garrison import cli
 from garrison.report.workflow_tables import GP_COLUMNS
 from garrison.storage import checkpoint
+from garrison.system import install
 from garrison.workflow import search as command
 from garrison.workflow import surrogate, trials
 from garrison.workflow.decisions import Trial
@@ -51,6 +52,13 @@ def test_a_search_spends_its_budget_and_inherits_from_the_nearest(finished: Path
         assert f"/{trial.decision.nearest:03}-" in trial.inherited
         assert f"distance {trial.decision.distance:.1f}" in trial.inherited
     assert list(order_files(finished).values()) == [(t.order, t.decision.iteration) for t in log.trials]
+
+
+def test_what_a_search_says_fits_a_terminal_of_80_columns(finished: Path) -> None:
+    log = SearchLog.load(finished)
+    said = [command.lines_of(replace(trial, episodes=24_000)) for trial in log.trials]
+    said.append(command.best_line(log.trials, SEARCH))
+    assert max(len(line) for text in said for line in text.splitlines()) <= 80
 
 
 def test_results_tables_and_pictures_are_there(finished: Path) -> None:
@@ -205,7 +213,7 @@ def test_the_budget_is_never_passed_by_an_order_that_cannot_finish() -> None:
 def test_the_settings_of_an_older_search_are_read() -> None:
     values = SEARCH.to_dict()
     values["search"]["total_episodes"] = values["search"].pop("budget_episodes") + 75_000
-    assert SearchExperiment.from_dict(values).search.budget == 75_000
+    assert SearchExperiment.from_dict(values, SEARCH).search.budget == 75_000
 
 
 def test_wrong_folders_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,7 +232,7 @@ def test_a_missing_sklearn_is_told_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(surrogate, "find_spec", lambda name: None)
     assert search(tmp_path / "gp") == 2
-    assert "pip install 'garrison[workflow]'" in capsys.readouterr().err
+    assert f"{install('workflow')}" in capsys.readouterr().err
     assert not (tmp_path / "gp").exists()
 
 

@@ -20,8 +20,8 @@ from garrison.workflow.inherit import Trained, nearest, trained_in
 from garrison.workflow.orders import CANONICAL, index_of, kendall_matrix, label, one_hot
 from garrison.workflow.settings import TRAIN, SearchConfig, WorkflowConfig, WorkflowExperiment
 from garrison.workflow.stopping import Stopper, StopRules
-from garrison.workflow.task import spread
 from garrison.workflow.tracking import Tracker, workflow_metrics
+from garrison.workflow.workflow_task import spread
 
 TINY = "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --evaluate-episodes 4 --no-tensorboard"
 
@@ -260,7 +260,7 @@ def test_wrong_input_is_told_and_leaves_nothing_behind(
 
 def test_settings_survive_their_file() -> None:
     experiment = TRAIN.of_orders([3, 5])
-    assert WorkflowExperiment.from_yaml(experiment.to_yaml()) == experiment
+    assert WorkflowExperiment.from_yaml(experiment.to_yaml(), WorkflowExperiment()) == experiment
     assert "steps" not in experiment.to_dict()["ppo"]
     assert experiment.settings(inherits=False).steps == TRAIN.workflow.episodes * TRAIN.env.length
 

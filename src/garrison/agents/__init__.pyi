@@ -1,5 +1,6 @@
 # The public names, listed once: `__init__.py` loads them from here on first use.
 from .load import load_agent as load_agent
-from .network import NetworkAgent as NetworkAgent
+from .network_agent import NetworkAgent as NetworkAgent
 from .protocol import Agent as Agent
+from .sb3 import Sb3Agent as Sb3Agent
 from .scripted import SCRIPTED as SCRIPTED

@@ -12,7 +12,7 @@ from garrison.cage2.layout import MEMORY
 from garrison.cage2.names import NUM_ACTIONS
 from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.scenario import load_scenario
-from garrison.errors import UserError
+from garrison.errors import UserError, choose
 from garrison.jit import records
 
 
@@ -24,6 +24,7 @@ class Cage2View:
 
     Args:
         size: how many inputs the network has.
+        outputs: how many logits it gives.
         rules: the rules that it was trained under.
         encoder: which 52 observations it reads.
         observation: what it was trained on, see `garrison.cage2.observation_sets`.
@@ -31,9 +32,13 @@ class Cage2View:
         masked: whether it leaves out the actions that it knows to be refused.
     """
 
-    def __init__(self, size: int, rules: str, encoder: str, observation: str, actions: str, masked: bool) -> None:
+    def __init__(
+        self, size: int, outputs: int, rules: str, encoder: str, observation: str, actions: str, masked: bool
+    ) -> None:
         self._size, self._masked = size, masked
-        self._action_ids = ACTION_IDS[actions]
+        self._action_ids = ACTION_IDS[choose("actions", actions, tuple(ACTION_IDS))]
+        if outputs != len(self._action_ids):
+            raise UserError(f"the network chooses from {outputs} actions, but {actions!r} are {len(self._action_ids)}.")
         scenario = load_scenario(None, rules, encoder)
         num_bits = choose_observation(scenario, observation)
         if size != num_bits:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from garrison.agents.protocol import Flags
 from garrison.errors import UserError
-from garrison.learn.nn.description import build_policy, build_space
-from garrison.learn.nn.layout import find_places, layer_name, mlp_shapes
+from garrison.learn.nn.description import build_policy, build_space, policy_config
+from garrison.learn.nn.parameters import find_places, layer_name, mlp_shapes
 from garrison.learn.spaces.actions import Categorical
 from garrison.learn.spaces.registry import action_distribution, observation_form
 from garrison.system import require
@@ -30,6 +30,10 @@ class InferenceNetwork(Protocol):
     def size(self) -> int:
         """How many inputs it has."""
 
+    @property
+    def outputs(self) -> int:
+        """How many logits it gives."""
+
     def begin(self, num_envs: int) -> None:
         """Get ready for this many environments."""
 
@@ -49,11 +53,10 @@ class PlainNetwork:
     """The actor of a feed-forward policy of dense layers, in NumPy: nothing else needs to be installed to play."""
 
     def __init__(self, description: dict[str, Any], weights: NDArray[np.float32]) -> None:
-        config = description["config"]
-        hidden, shared = config["hidden"], config["trunk"] == "shared"
+        config = policy_config(description)
         self.size = observation_form(build_space(description["observation_space"])).size
-        outputs = action_distribution(build_space(description["action_space"])).outputs
-        places = find_places(mlp_shapes(self.size, hidden, outputs, shared))
+        self.outputs = action_distribution(build_space(description["action_space"])).outputs
+        places = find_places(mlp_shapes(self.size, config.hidden, self.outputs, config.trunk == "shared"))
         count = max(place.end for place in places.values())
         if count != len(weights):
             raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {count}.")
@@ -62,8 +65,8 @@ class PlainNetwork:
             place = places[name]
             return weights[place.begin : place.end].reshape(place.shape)
 
-        self._activate: Callable[[Logits], Logits] = np.tanh if config["activation"] == "tanh" else _relu
-        names = [*(layer_name("actor", number) for number in range(len(hidden))), "action_head"]
+        self._activate: Callable[[Logits], Logits] = np.tanh if config.activation == "tanh" else _relu
+        names = [*(layer_name("actor", number) for number in range(len(config.hidden))), "action_head"]
         self._layers = [
             (np.ascontiguousarray(parameter(f"{name}.weight").T), parameter(f"{name}.bias")) for name in names
         ]
@@ -97,7 +100,7 @@ class TorchNetwork:
 
     def __init__(self, policy: "Policy") -> None:
         self._policy = policy
-        self.size = policy.observations.size
+        self.size, self.outputs = policy.observations.size, policy.actions.outputs
         self._state: torch.Tensor | None = None
 
     def begin(self, num_envs: int) -> None:

@@ -5,16 +5,22 @@ behind, without the learner's state. `python -m garrison.agents.ship RUN FILE` m
 """
 
 from pathlib import Path
+from typing import Any
 
-from garrison.agents.protocol import Agent
 from garrison.agents.scripted import SCRIPTED
 from garrison.errors import UserError
+from garrison.registration import CAGE2
+from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
 
 
-def load_agent(name: str, sample: bool = False) -> Agent:
+def load_agent(name: str, sample: bool = False) -> Any:
     """Return the agent called `name`: scripted, shipped, or the network in a run folder or a checkpoint.
+
+    It is an `Agent` of CAGE-2; that of a run on another environment acts on that environment's observations, see
+    `garrison.agents.spaces`.
 
     Args:
         name: an agent's name or a path.
@@ -23,9 +29,13 @@ def load_agent(name: str, sample: bool = False) -> Agent:
     if name in SCRIPTED:
         return SCRIPTED[name]()
     if name in SHIPPED or Path(name).exists():
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
+        from garrison.agents.spaces import SpaceAgent
 
-        return NetworkAgent.load(SHIPPED.get(name, Path(name)), sample, name)
+        values = checkpoint.load(SHIPPED.get(name, Path(name)))
+        require_agent(values, name)
+        kind = NetworkAgent.of if values["experiment"]["env"]["env"] == CAGE2 else SpaceAgent
+        return kind(values, name, sample)
     from difflib import get_close_matches
 
     names = [*SCRIPTED, *SHIPPED]

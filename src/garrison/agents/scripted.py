@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from garrison.agents.border import observed_bits
 from garrison.agents.protocol import Agent, Bits, Choices, Flags
 from garrison.cage2.names import FIRST_BLOCK, NUM_ACTIONS, NUM_HOSTS, REMOVE_BLOCK, RESTORE_BLOCK, Host
 from garrison.cage2.observe import BITS_PER_HOST
@@ -40,7 +41,7 @@ class SleepAgent:
 
     def act(self, observations: Bits) -> Choices:
         """Sleep everywhere."""
-        return np.full(len(observations), SLEEP, np.int64)
+        return np.full(len(observed_bits(observations)), SLEEP, np.int64)
 
 
 class RandomAgent:
@@ -59,7 +60,7 @@ class RandomAgent:
 
     def act(self, observations: Bits) -> Choices:
         """Draw an action for each environment."""
-        return self._random.integers(NUM_ACTIONS, size=len(observations))
+        return self._random.integers(NUM_ACTIONS, size=len(observed_bits(observations)))
 
 
 class ReactAgent:
@@ -83,6 +84,7 @@ class ReactAgent:
 
     def act(self, observations: Bits) -> Choices:
         """Take the next action of each round."""
+        observed_bits(observations, len(self._steps))
         actions: Choices = self._round[self._steps % len(self._round)]
         self._steps += 1
         return actions
@@ -108,7 +110,8 @@ class AlertAgent:
 
     def act(self, observations: Bits) -> Choices:
         """Fix where the last action was Monitor and the second activity bit is set; Monitor elsewhere."""
-        exploited = observations.reshape(-1, NUM_HOSTS, BITS_PER_HOST)[:, :, 1] != 0
+        bits = observed_bits(observations, len(self._monitored))
+        exploited = bits.reshape(-1, NUM_HOSTS, BITS_PER_HOST)[:, :, 1] != 0
         exploited[:, Host.USER0] = False
         fixes = self._monitored & exploited.any(axis=1)
         self._monitored = ~fixes
@@ -130,7 +133,7 @@ class BeliefAgent:
 
     def act(self, observations: Bits) -> Choices:
         """Restore where one of the two belief bits is set; sleep elsewhere."""
-        believed = (observations.reshape(-1, NUM_HOSTS, BITS_PER_HOST)[:, :, 2:] != 0).any(axis=2)
+        believed = (observed_bits(observations).reshape(-1, NUM_HOSTS, BITS_PER_HOST)[:, :, 2:] != 0).any(axis=2)
         return np.where(believed.any(axis=1), FIRST_OF_BLOCK["restore"] + believed.argmax(axis=1), SLEEP)
 
 
@@ -151,6 +154,7 @@ class ShieldAgent:
 
     def act(self, observations: Bits) -> Choices:
         """Restore Op_Server0 where an episode starts."""
+        observed_bits(observations, len(self._starts))
         actions = np.where(self._starts, FIRST_OF_BLOCK["restore"] + Host.OP_SERVER0, SLEEP)
         self._starts[:] = False
         return actions

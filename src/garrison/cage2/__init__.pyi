@@ -2,6 +2,8 @@
 from .env import Env as Env
 from .names import ACTIONS as ACTIONS
 from .names import HOSTS as HOSTS
+from .red_agent import RedAgent as RedAgent
+from .red_agent import RedView as RedView
 from .scenario import load_scenario as load_scenario
 from .step import warm_up as warm_up
 from .truth import Truth as Truth

@@ -17,6 +17,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from garrison.cage2.infos import EPISODE
 from garrison.cage2.names import ACTIONS, ENCODERS, HOSTS, NUM_ACTIONS, RULES, Access
 from garrison.cage2.observe import NUM_BITS
 from garrison.errors import UserError, choose
@@ -82,7 +83,7 @@ class CyborgEnv(gymnasium.Env[NDArray[np.int8], Any]):
         self._t += 1
         self._return += reward
         truncated = self._t >= self.length
-        info = {"episode": {"r": self._return, "l": self._t}} if truncated else {}
+        info = {EPISODE: {"r": self._return, "l": self._t}} if truncated else {}
         return np.asarray(observation, np.int8), float(reward), False, truncated, info
 
     @contextmanager
@@ -232,10 +233,18 @@ def _show_decoyed_scans(wrapped: Any) -> None:
     layer = wrapped
     while not isinstance(layer, BlueTableWrapper):
         layer = layer.env
-    original = layer._interpret_connections
+    layer._interpret_connections = decoys_hide_nothing(layer._interpret_connections)
 
-    def interpret(activity: list[Any]) -> str:
-        verdict: str = original(activity)
-        return "Scan" if verdict == "None" else verdict
 
-    layer._interpret_connections = interpret
+def decoys_hide_nothing(interpret: Callable[[list[Any]], str]) -> Callable[[list[Any]], str]:
+    """Return `interpret`, which names a host's activity, but for a fresh decoy that would hide an event of Red's.
+
+    The activity on a host is a list: first the process of a decoy that Blue has just placed, then Red's connections.
+    Where the decoy is all there is, nothing happened.
+    """
+
+    def interpret_all(activity: list[Any]) -> str:
+        verdict = interpret(activity)
+        return "Scan" if verdict == "None" and "Connections" in activity[-1] else verdict
+
+    return interpret_all

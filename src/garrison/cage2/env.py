@@ -9,18 +9,27 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from garrison.cage2.infos import EPISODE
+from garrison.cage2.names import DEFAULT_RULES
+from garrison.cage2.red_agent import RedAgent
 from garrison.cage2.truth import Truth
 from garrison.cage2.vector_env import VectorEnv
 from garrison.cage2.workflow import Compliance, Workflow
-from garrison.errors import UserError
+from garrison.errors import UserError, choose
+
+
+def _mask_info(infos: dict[str, Any]) -> dict[str, Any]:
+    """Return one environment's action mask as an entry of its info, where there is one."""
+    return {"action_mask": infos["action_mask"][0]} if "action_mask" in infos else {}
 
 
 class Env(gymnasium.Env[NDArray[np.int8], Any]):
     """CAGE Challenge 2 for Blue: 52 bits in, one of 145 actions out.
 
-    `red`, `rules`, `length`, `encoder`, `scenario`, `observation`, `actions` and `workflow` are those of `VectorEnv`;
-    the arrays that `reset` and `step` return belong to the caller. An episode is truncated at its length and
-    never terminates.
+    `red`, `rules`, `length`, `encoder`, `scenario`, `observation`, `actions`, `workflow` and `action_mask_infos` are
+    those of `VectorEnv`; the arrays that `reset` and `step` return belong to the caller. An episode is truncated at its
+    length and never terminates. `render_mode` is None, `ansi` (tables as text), `rgb_array` (a picture), or `human`:
+    then every reset and step prints the tables.
 
     >>> import gymnasium
     >>> env = gymnasium.make("garrison/CAGE2-v0", red="meander", length=30)
@@ -30,20 +39,25 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
     -1.0
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as in Gymnasium
+        **VectorEnv.metadata,
+        "render_modes": [*VectorEnv.render_modes(), "human"],
+    }
 
     def __init__(
         self,
-        red: str | Mapping[str, float] = "bline",
-        rules: str = "head",
+        red: str | Mapping[str, float] | RedAgent | type[RedAgent] = "bline",
+        rules: str = DEFAULT_RULES,
         length: int = 100,
         encoder: str = "challenge",
         scenario: str | Path | None = None,
         observation: str = "bits",
         actions: str = "all",
         workflow: Workflow | None = None,
+        action_mask_infos: bool = False,
         render_mode: str | None = None,
     ) -> None:
+        choose("render_mode", render_mode or "ansi", self.metadata["render_modes"])
         self._batch = VectorEnv(
             1,
             red=red,
@@ -55,7 +69,9 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
             actions=actions,
             workflow=workflow,
             autoreset_mode=AutoresetMode.DISABLED,
-            render_mode=render_mode,
+            action_mask_infos=action_mask_infos,
+            copy=False,
+            render_mode=None if render_mode == "human" else render_mode,
         )
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
@@ -81,8 +97,9 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
     ) -> tuple[NDArray[np.int8], dict[str, Any]]:
         """Begin a new episode."""
         super().reset(seed=seed)
-        obs, info = self._batch.reset(seed=seed)
-        return obs[0].copy(), info
+        obs, infos = self._batch.reset(seed=seed)
+        self._print()
+        return obs[0].copy(), _mask_info(infos)
 
     def step(self, action: Any) -> tuple[NDArray[np.int8], float, bool, bool, dict[str, Any]]:
         """Play one turn."""
@@ -95,9 +112,10 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
             batched = np.asarray(action)[None]
         obs, rewards, _, truncations, infos = self._batch.step(batched)
         truncated = bool(truncations[0])
-        info: dict[str, Any] = {}
+        info = _mask_info(infos)
+        self._print()
         if truncated:
-            info["episode"] = {"r": self.total, "l": int(self.truth.t[0])}
+            info[EPISODE] = {"r": self.total, "l": int(self.truth.t[0])}
             if "workflow" in infos:
                 numbers = infos["workflow"].items()
                 info["workflow"] = {name: value[0].item() for name, value in numbers if not name.startswith("_")}
@@ -114,10 +132,15 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
         masks: NDArray[np.bool_] = self._batch.action_masks()[0]
         return masks
 
-    def render(self) -> str | None:
-        """Return Blue's table and the true table as text, if the render mode is `ansi`."""
-        tables = self._batch.render()
-        return None if tables is None else tables[0]
+    def render(self) -> Any:
+        """Return Blue's table and the true table as text, or a picture, as the render mode says."""
+        shown = self._batch.render()
+        return None if shown is None else shown[0]
+
+    def _print(self) -> None:
+        """Show the new state, if the render mode is `human`."""
+        if self.render_mode == "human":
+            print(self._batch.tables(), end="\n\n", flush=True)
 
     def close(self) -> None:
         """Do nothing: a batch of one has no threads to stop."""

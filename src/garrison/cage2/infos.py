@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from garrison.cage2.workflow import Compliance
 
+EPISODE = "episode_stats"
+"""The key of an ended episode's return `r` and length `l`"""
+
 
 def episode_infos(
     envs: NDArray[np.void],
@@ -14,9 +17,10 @@ def episode_infos(
     workflow: Compliance | None,
     final_observations: NDArray[np.int8] | None,
 ) -> dict[str, Any]:
-    """Return the return and length of the episodes of `ended`, as Gymnasium's own environments do.
+    """Return the return and length of the episodes of `ended`, in the form of Gymnasium's vector environments.
 
-    `final_observations`: also report the last observation of each, for environments that are reset already.
+    The key is not `episode`, which belongs to Gymnasium's RecordEpisodeStatistics. `final_observations` is given where
+    environments are reset already: what belongs to the old episode is then under `final_obs` and `final_info`.
     """
     mask = ended.copy()
     episode = {
@@ -25,13 +29,13 @@ def episode_infos(
         "l": np.where(mask, envs["last_length"], 0).astype(np.int64),
         "_l": mask,
     }
-    infos: dict[str, Any] = {"episode": episode, "_episode": mask}
+    infos: dict[str, Any] = {EPISODE: episode, f"_{EPISODE}": mask}
     if workflow is not None:
         infos.update(workflow=workflow.infos(mask), _workflow=mask)
         episode["r"] = episode["r"] + infos["workflow"]["alignment_return"]
-    if final_observations is not None:
-        final_obs = np.full(len(envs), None, dtype=object)
-        for i in np.flatnonzero(mask):
-            final_obs[i] = final_observations[i].copy()
-        infos.update(final_obs=final_obs, _final_obs=mask, final_info=dict(infos), _final_info=mask)
-    return infos
+    if final_observations is None:
+        return infos
+    final_obs = np.full(len(envs), None, dtype=object)
+    for i in np.flatnonzero(mask):
+        final_obs[i] = final_observations[i].copy()
+    return {"final_obs": final_obs, "_final_obs": mask, "final_info": infos, "_final_info": mask}

@@ -181,6 +181,7 @@ REDS = tuple(name.lower() for name in Red._fields)
 NUM_REDS = len(REDS)
 SCRIPTED_REDS = tuple(name for name in REDS if name != "external")
 RULES = ("head", "leaderboard")
+DEFAULT_RULES = RULES[0]
 ENCODERS = ("challenge", "wrapper2")
 OBSERVATIONS = tuple(name.lower() for name in Observation._fields)
 ACTION_SETS = ("all", "compact")

@@ -58,26 +58,41 @@ def count_bits(mask: int) -> int:
 
 
 @kernel
-def pick_bit(env: Record, mask: int) -> int:
-    """Draw the index of one of the set bits of `mask`, which has at least one."""
-    for _ in range(pick(env, count_bits(mask))):
-        mask &= mask - 1
+def first_bit(mask: int) -> int:
+    """Return the index of the lowest set bit of `mask`, which has at least one."""
     return count_bits((mask & -mask) - 1)
 
 
 @kernel
+def pick_bit(env: Record, mask: int) -> int:
+    """Draw the index of one of the set bits of `mask`, which has at least one."""
+    for _ in range(pick(env, count_bits(mask))):
+        mask &= mask - 1
+    return first_bit(mask)
+
+
+@kernel
 def first_in_order(mask: int, order: NDArray[np.int8]) -> int:
-    """Return the first entry of `order` whose bit is set in `mask`."""
+    """Return the first entry of `order` whose bit is set in `mask`; if there is none, the lowest set bit.
+
+    A tape lacks a draw only where the game has left the recording, which the comparison then shows.
+    """
     for i in range(NUM_HOSTS):
-        if (mask >> int(order[i])) & 1:
+        if order[i] >= 0 and (mask >> int(order[i])) & 1:
             return int(order[i])
-    return -1
+    return first_bit(mask)
+
+
+@kernel
+def taped_bit(mask: int, bit: int) -> int:
+    """Return `bit` if it is set in `mask`, as it is while the game follows the tape; otherwise the lowest set bit."""
+    return bit if bit >= 0 and (mask >> bit) & 1 else first_bit(mask)
 
 
 @kernel
 def draw_bline_target(env: Record, tape: Record, mask: int) -> int:
     """Draw the host that B_line attacks in this episode (A1)."""
-    return int(tape.bline_target) if env.source == Source.TAPE else pick_bit(env, mask)
+    return taped_bit(mask, int(tape.bline_target)) if env.source == Source.TAPE else pick_bit(env, mask)
 
 
 @kernel
@@ -96,7 +111,7 @@ def draw_host(env: Record, tape: Record, mask: int) -> int:
 def draw_exploit(env: Record, tape: Record, top: int, others: int, top_odds: float) -> int:
     """Draw the exploit to try: `top`, or one of the mask `others` (X2, X3)."""
     if env.source == Source.TAPE:
-        return top if tape.exploit_top == 1 else int(tape.exploit_other)
+        return top if tape.exploit_top == 1 else taped_bit(others, int(tape.exploit_other))
     return top if uniform(env) < top_odds else pick_bit(env, others)
 
 
@@ -113,14 +128,14 @@ def draw_session(env: Record, tape: Record, n: int) -> int:
     """Draw which of `n` sessions, oldest first, an escalation lifts (X7)."""
     if n == 1:
         return 0
-    return int(tape.session_index) if env.source == Source.TAPE else pick(env, n)
+    return max(0, min(n - 1, int(tape.session_index))) if env.source == Source.TAPE else pick(env, n)
 
 
 @kernel
 def draw_reused(env: Record, tape: Record, stale: int, process_ids: int) -> bool:
     """Draw whether a new process gets one of `stale` process ids that were reported to Blue earlier (quirk Q14)."""
     if env.source == Source.TAPE:
-        return bool(tape.process_id_reused == 1)
+        return bool(tape.process_id_reused == 1 and stale > 0)
     return stale > 0 and pick(env, process_ids) < stale
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from garrison.cage2.layout import SCENARIO
 from garrison.cage2.names import (
     DECOYS,
+    DEFAULT_RULES,
     ENCODERS,
     EXPLOITS,
     HOSTS,
@@ -21,6 +22,7 @@ from garrison.cage2.names import (
     Host,
 )
 from garrison.cage2.reward import RESOLUTION
+from garrison.cage2.soundness import HIGHEST_COST, check_scenario
 from garrison.errors import UserError, choose
 
 DEFAULT_FILE = Path(__file__).with_name("scenario2.toml")
@@ -29,7 +31,9 @@ _OUTCOMES = {"noisy failure": Genuine.NOISY_FAILURE, "user": Genuine.USER, "priv
 _SYSTEMS = {"any": -1, "linux": 0, "windows": 1}
 
 
-def load_scenario(file: str | Path | None = None, rules: str = "head", encoder: str = "challenge") -> NDArray[np.void]:
+def load_scenario(
+    file: str | Path | None = None, rules: str = DEFAULT_RULES, encoder: str = "challenge"
+) -> NDArray[np.void]:
     """Read a scenario file into an array of one `SCENARIO` record.
 
     Args:
@@ -68,7 +72,7 @@ def _record(facts: Mapping[str, Any], rules: str, encoder: str) -> NDArray[np.vo
     sc["foothold"] = _index("host", facts["red"]["foothold"], HOSTS)
     sc["top_odds"] = _odds("red.exploit_top_odds", facts["red"]["exploit_top_odds"])
     sc["detect_rate"] = _odds("red.reverse_shell_detection", facts["red"]["reverse_shell_detection"])
-    sc["brute_force_tries"] = _count("red.brute_force_tries", facts["red"]["brute_force_tries"], 0, 200)
+    sc["brute_force_tries"] = _count("red.brute_force_tries", facts["red"]["brute_force_tries"], 0, 100)
     sc["restore_cost"] = _cost("costs.restore", facts["costs"]["restore"])
     sc["service_cost"] = _cost("costs.service", facts["costs"]["service"])
     sc["service_host"] = _index("host", facts["service"]["host"], HOSTS)
@@ -81,6 +85,7 @@ def _record(facts: Mapping[str, Any], rules: str, encoder: str) -> NDArray[np.vo
         sc["restore_patches"][_index("exploit", exploit, EXPLOITS)] = 1
     sc["fix_unit"] = -1  # no action is a fix until there is a workflow
     sc["decoy_hides"] = bool(facts["encoders"][encoder]["decoy_hides_activity"])
+    check_scenario(scenario)
     return scenario
 
 
@@ -150,6 +155,8 @@ def _count(what: str, value: int, low: int, high: int) -> int:
 
 
 def _cost(what: str, value: float) -> float:
+    if not abs(value) <= HIGHEST_COST:
+        raise UserError(f"{what} must lie between -{HIGHEST_COST:,.0f} and {HIGHEST_COST:,.0f}; got {value}.")
     if abs(value * RESOLUTION - round(value * RESOLUTION)) > 1e-6:
         raise UserError(f"{what} must be a multiple of {1 / RESOLUTION}; got {value}.")
     return float(value)

@@ -37,7 +37,8 @@ def lift_session(env: Record, tape: Record, host: int) -> None:
         was_removable = False
         env.oldest_fixed[host] = Access.PRIVILEGED
     elif env.source == Source.TAPE:
-        was_removable = bool(tape.session_removable == 1)
+        is_removable_left, is_hidden_left = env.removable[host] > lead, env.hidden[host] > 1
+        was_removable = bool(is_removable_left and (tape.session_removable == 1 or not is_hidden_left))
     else:  # behind the oldest fixed session the order is not kept; every order gives the same odds
         was_removable = index >= lead + int(env.hidden[host])
     if was_removable:

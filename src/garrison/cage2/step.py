@@ -31,6 +31,7 @@ from garrison.cage2.red import choose_red_action
 from garrison.cage2.reward import charge
 from garrison.cage2.rng import uniform
 from garrison.cage2.sessions import clear_sessions
+from garrison.cage2.soundness import first_row_outside, first_unsound, warm_up_checks
 from garrison.jit import COMPILED, is_compiled, kernel
 
 Records = NDArray[np.void]
@@ -246,7 +247,15 @@ def mask_batch(envs: Records, scenarios: Records, by_truth: bool, masks: NDArray
                 row[FIRST_BLOCK + REMOVE_BLOCK * NUM_HOSTS + h] = env.removable[h] > 0 or env.belief[h] > Belief.UNKNOWN
 
 
-_ENTRIES: tuple[Any, ...] = (reset_batch, step_batch, observe_batch, first_outside, mask_batch)
+_ENTRIES: tuple[Any, ...] = (
+    reset_batch,
+    step_batch,
+    observe_batch,
+    first_outside,
+    mask_batch,
+    first_row_outside,
+    first_unsound,
+)
 
 
 def are_compiled() -> bool:
@@ -269,3 +278,4 @@ def warm_up() -> None:
     observe_batch(envs, scenario, mask, obs)
     first_outside(actions, 0, 1)
     mask_batch(envs, scenario, False, masks)
+    warm_up_checks(envs, scenario, tapes)

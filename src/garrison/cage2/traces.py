@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from garrison.cage2.layout import MAX_LENGTH, TAPE
 from garrison.cage2.names import NUM_ACTIONS, NUM_DECOYS, NUM_HOSTS, NUM_SUBNETS, RULES, RedKind, Success
 from garrison.cage2.observe import NUM_BITS
+from garrison.cage2.soundness import HOST_OR_NONE, TAPE_RANGES, Range
 from garrison.errors import UserError
 
 _PROCESS_ID = 3  # the code of a process id in `tape_site`
@@ -58,6 +59,25 @@ _PER_STATE: dict[str, tuple[int, ...]] = {
     "red_internal": (6,),
 }
 
+# Where a tape's draws stand in a trace.
+_DRAWS = {
+    "bline_target": "d_bline_target",
+    "address_order": "d_addr_order",
+    "host_order": "d_host_order",
+    "exploit_other": "d_exploit_other",
+    "exploit_top": "d_exploit_top",
+    "detected": "d_detect",
+    "session_index": "d_esc_idx",
+    "session_removable": "d_esc_removable",
+}
+# The arrays that a replay acts on, and does not only compare with.
+_RANGES: dict[str, Range] = {
+    "action": (0, NUM_ACTIONS - 1),
+    "red_type": (RedKind.SLEEP, RedKind.INVALID),
+    "red_target": HOST_OR_NONE,
+    **{recorded: TAPE_RANGES[name] for name, recorded in _DRAWS.items()},
+}
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -77,16 +97,9 @@ class Trace:
 
     def tapes(self) -> NDArray[np.void]:
         """Return the draws that decide something, (episodes, length) records of `TAPE`."""
-        a = self.arrays
         tapes = np.zeros((self.episodes, self.length), TAPE)
-        tapes["bline_target"] = a["d_bline_target"]
-        tapes["address_order"] = a["d_addr_order"]
-        tapes["host_order"] = a["d_host_order"]
-        tapes["exploit_other"] = a["d_exploit_other"]
-        tapes["exploit_top"] = a["d_exploit_top"]
-        tapes["detected"] = a["d_detect"]
-        tapes["session_index"] = a["d_esc_idx"]
-        tapes["session_removable"] = a["d_esc_removable"]
+        for name, recorded in _DRAWS.items():
+            tapes[name] = self.arrays[recorded]
         for e in range(self.episodes):
             tapes["process_id_reused"][e] = self._reused_process_ids(e)
         return tapes
@@ -126,7 +139,7 @@ def load_trace(file: str | Path) -> Trace:
         raise UserError(f"cannot read the trace {path}: {error.strerror or error}.") from error
     except (ValueError, zipfile.BadZipFile, EOFError, AttributeError, zipfile.LargeZipFile) as error:
         raise UserError(f"{path} is not a trace, or it is cut off: {error}.") from error
-    meta = dict(str(entry).split("=", 1) for entry in arrays.get("meta", np.array([])) if "=" in str(entry))
+    meta = dict(str(entry).split("=", 1) for entry in np.ravel(arrays.get("meta", [])) if "=" in str(entry))
     missing = sorted(({"rules", "red", "length"} - set(meta)) | (set(_required()) - set(arrays)))
     if missing:
         raise UserError(f"{path} is not a trace of CAGE-2: it has no {', '.join(missing[:5])}.")
@@ -155,11 +168,24 @@ def _check_shapes(trace: Trace) -> None:
             raise UserError(
                 f"{trace.file}: {name} is {got.dtype} {got.shape}, but a trace has numbers of shape {shape}."
             )
-    actions, offsets = trace.arrays["action"], trace.arrays["tape_off"]
-    if actions.min() < 0 or actions.max() >= NUM_ACTIONS:
+    for name, (low, high) in _RANGES.items():
+        values = trace.arrays[name]
+        if values.dtype.kind == "f" or values.min() < low or values.max() > high:
+            raise UserError(
+                f"{trace.file}: {name} must be whole numbers in {low:g}..{high:g}; got {values.min()}..{values.max()}."
+            )
+    _check_tape(trace)
+
+
+def _check_tape(trace: Trace) -> None:
+    """Raise unless `tape_off` cuts the list of all draws into steps."""
+    offsets, sites, outcomes = (trace.arrays[name] for name in ("tape_off", "tape_site", "tape_out"))
+    if sites.ndim != 1 or outcomes.shape != sites.shape or {sites.dtype.kind, outcomes.dtype.kind} - set("iu"):
         raise UserError(
-            f"{trace.file}: actions must lie in 0..{NUM_ACTIONS - 1}; got {actions.min()}..{actions.max()}."
+            f"{trace.file}: tape_site and tape_out must be two lists of whole numbers of one length; "
+            f"got {sites.dtype} {sites.shape} and {outcomes.dtype} {outcomes.shape}."
         )
-    rows = len(trace.arrays["tape_site"])
-    if len(trace.arrays["tape_out"]) != rows or offsets.min() < 0 or offsets.max() > rows:
+    rows = len(sites)
+    is_cut = offsets.dtype.kind in "iu" and offsets.min() >= 0 and offsets.max() <= rows
+    if not is_cut or (np.diff(offsets.astype(np.int64), axis=1) < 0).any():
         raise UserError(f"{trace.file}: the tape has {rows} rows, but tape_off points elsewhere.")

@@ -1,5 +1,6 @@
 """The native batch: many CAGE-2 environments behind Gymnasium's vector interface, stepped by one compiled call."""
 
+import copy as copying
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -8,7 +9,6 @@ from typing import Any, Self
 
 import gymnasium
 import numpy as np
-from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
@@ -27,11 +27,14 @@ from garrison.cage2.inputs import (
     seeds_from_system,
     split_actions,
 )
-from garrison.cage2.layout import NUM_UNITS, STATE, TAPE
-from garrison.cage2.names import ACTION_SETS, NUM_ACTIONS, NUM_HOSTS, Red, Source
+from garrison.cage2.layout import SCENARIO, STATE, TAPE
+from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, Red, Source
 from garrison.cage2.observation_sets import choose_observation
+from garrison.cage2.picture import draw
+from garrison.cage2.red_agent import RedAgent, own_agent, play_red
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
+from garrison.cage2.soundness import check_scenario, check_states, check_tapes
 from garrison.cage2.step import (
     RESET_DISABLED,
     RESET_NEXT_STEP,
@@ -46,6 +49,7 @@ from garrison.cage2.thread_team import ThreadTeam
 from garrison.cage2.truth import Truth, blue_table, true_state, true_table
 from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
 from garrison.contract import resets
+from garrison.contract.misuse import Closed, NotReset
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -59,8 +63,6 @@ SLICES_PER_THREAD = 8  # small enough that nobody waits long for the last one
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
-UNIT_SUM = sum(range(NUM_UNITS))  # of an order's unit numbers; a state without a workflow has zeros
-
 
 def action_space_of(num_actions: int, external: bool) -> Space[Any]:
     """Return one environment's action space; an external attacker's action comes beside Blue's."""
@@ -72,8 +74,8 @@ def action_space_of(num_actions: int, external: bool) -> Space[Any]:
 class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     """A batch of CAGE-2 environments.
 
-    **Observations, rewards and flags that `reset` and `step` return are the batch's own buffers: the next call
-    overwrites them.** Copy what you keep, or make the batch with `copy=True`.
+    What `reset` and `step` return belongs to the caller. **With `copy=False` observations, rewards and flags are the
+    batch's own buffers, which the next call overwrites**: quicker, for callers that keep nothing over a step.
 
     Every environment depends only on its seed and its actions: never on the size of the batch, its place in it, or the
     number of threads.
@@ -83,7 +85,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
             `{"bline": 0.5, "meander": 0.5}`, drawn at each reset; or `external`: then an action is
             `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
-            subnets; naming what Red does not know is an `INVALID` action that fails.
+            subnets; naming what Red does not know is an `INVALID` action that fails. An attacker of your own is a
+            `RedAgent`: the class, an instance, or `"module:Class"`.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
@@ -95,11 +98,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         actions: `all`, the challenge's 145, or `compact`, see `garrison.cage2.action_sets`.
         workflow: in which order kinds of hosts are to be fixed, see `garrison.cage2.workflow`. Rewards are then the
             environment's plus the alignment's (`envs.workflow` has them apart), and observations end with the order.
-        copy: return copies instead of the buffers.
-        render_mode: None or `ansi`: `render` then returns the tables of all environments as text.
+        action_mask_infos: put `action_mask`, what `action_masks()` returns, into the infos of every reset and step,
+            where TorchRL and Tianshou look for it; it costs more than the step itself.
+        copy: return fresh arrays; False returns the buffers.
+        render_mode: None; `ansi`: `render` returns the tables of all environments as text; `rgb_array`: pictures.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - as in Gymnasium
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012 - as in Gymnasium
 
     truth: Truth
     """The true state, as read-only views that follow the batch"""
@@ -113,8 +118,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        red: str | Sequence[str] | Mapping[str, float] = "bline",
-        rules: str = "head",
+        red: str | Sequence[str] | Mapping[str, float] | RedAgent | type[RedAgent] = "bline",
+        rules: str = DEFAULT_RULES,
         length: int | Sequence[int] = 100,
         encoder: str = "challenge",
         threads: int = 1,
@@ -123,22 +128,24 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         observation: str = "bits",
         actions: str = "all",
         workflow: Workflow | None = None,
-        copy: bool = False,
+        action_mask_infos: bool = False,
+        copy: bool = True,
         render_mode: str | None = None,
     ) -> None:
         self.num_envs = num_envs = resets.whole("num_envs", num_envs, 1, 2**31 - 1)
         self._threads = resets.whole("threads", threads, 1, 1024)
         self.rules, self.encoder, self.copy = rules, encoder, copy
-        if render_mode not in (None, "ansi"):
-            raise UserError(f"unknown render_mode {render_mode!r}; choose None or 'ansi'.")
-        self.render_mode = render_mode
+        self._action_mask_infos = action_mask_infos
+        self.render_mode = None if render_mode is None else choose("render_mode", render_mode, self.render_modes())
         self.autoreset_mode = resets.autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
 
         self._scenario = load_scenario(scenario, rules, encoder)
         self._envs = np.zeros(num_envs, STATE)
+        self._envs["bline_user"] = -1  # the one field whose zero means something before the first reset
         self._envs["length"] = episode_lengths(length, num_envs)
-        reds, odds = parse_red(red, num_envs)
+        self._red_agent = own_agent(red)
+        reds, odds = parse_red(red if self._red_agent is None else "external", num_envs)
         self._envs["red"] = reds
         self._scenario["red_odds"] = odds
         self._mixed = isinstance(red, Mapping)
@@ -156,7 +163,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             width += ORDER_BITS if workflow.show_order else 0
         self._action_ids = ACTION_IDS[choose("actions", actions, ACTION_SETS)]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
-        self.single_action_space = action_space_of(len(self._action_ids), self._external)
+        self.single_action_space = action_space_of(len(self._action_ids), self._takes_red_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -191,10 +198,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             seed: s seeds environment i with s+i; a list seeds each environment, None leaves one's stream as it is.
             options: `{"reset_mask": (n,) bool array}` resets only these environments.
         """
+        self._check_open()
         seeds = resets.spread_seed(seed, self.num_envs, HIGHEST_SEED)
         mask = resets.reset_mask(options, self.num_envs)
         if not self._is_reset and not mask.all():
-            raise ResetNeeded("the first reset must reset all environments: call reset() without a reset_mask.")
+            raise NotReset("the first reset must reset all environments: call reset() without a reset_mask.")
         chosen = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
         if chosen:
             self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
@@ -203,21 +211,26 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         reset_batch(envs, scenario, self._mixed, mask, self._obs)
         self._truncations[mask] = False
         self._is_reset = True
-        return self._out(self._obs), {}
+        return self._out(self._obs), self._mask_infos()
 
     def step(self, actions: Any) -> Step:
-        """Step every environment; see the class about the buffers that this returns."""
+        """Step every environment: observations, rewards, terminations, truncations, infos."""
+        self._check_open()
         if not self._is_reset:
-            raise ResetNeeded("call reset() before the first step().")
+            raise NotReset("call reset() before the first step().")
         blue = self._read_actions(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED and self._truncations.any():
-            raise ResetNeeded(
+            raise NotReset(
                 f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
+        if self._red_agent is not None:
+            play_red(self._red_agent, self._envs, self._red_actions)
         ended = self._run(blue)
         final = self.final_observations if self.autoreset_mode == AutoresetMode.SAME_STEP else None
         infos = episode_infos(self._envs, self._truncations, self.workflow, final) if ended else {}
+        if self._action_mask_infos:
+            infos |= self._mask_infos()
         return (
             self._out(self._obs),
             self._out(self._rewards),
@@ -226,11 +239,17 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             infos,
         )
 
-    def render(self) -> tuple[str, ...] | None:
-        """Return the tables of every environment as text, if the render mode is `ansi`."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Return of every environment its tables as text, or its picture, as the render mode says."""
         if self.render_mode is None:
             return None
-        return tuple(f"{self.blue_table(i)}\n\n{self.true_table(i)}" for i in range(self.num_envs))
+        show = self.tables if self.render_mode == "ansi" else self.picture
+        return tuple(show(i) for i in range(self.num_envs))
+
+    @classmethod
+    def render_modes(cls) -> list[str]:
+        """Return the names that `render_mode` can have."""
+        return list(cls.metadata["render_modes"])
 
     @property
     def np_random_seed(self) -> Any:
@@ -289,8 +308,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
         if not self._external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
-        if self._workflow is not None and np.any(state["order"].sum(axis=-1) != UNIT_SUM):
+        if self._workflow is not None and np.any(state["order"].sum(axis=-1) == 0):
             raise UserError("the state comes from a batch without a workflow, so it has no orders to go on with.")
+        check_states(state, self._scenario, self._tape_steps)
         self._envs[ids] = state
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
@@ -307,6 +327,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.num_envs = len(ids)
+        twin.closed = False
         for name in (
             "_envs",
             "_seeds",
@@ -321,6 +342,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._tapes.shape[1] > 1:
             twin._tapes = self._tapes[ids]
         twin._scenario = self._scenario.copy()
+        twin._red_agent = copying.deepcopy(self._red_agent)
         twin.observation_space = batch_space(self.single_observation_space, len(ids))
         twin.action_space = batch_space(self.single_action_space, len(ids))
         twin._attach()
@@ -329,11 +351,20 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def play_tapes(self, tapes: NDArray[np.void]) -> None:
         """Take the random draws from recordings, (n, steps) records of `TAPE`, instead of the streams."""
         longest = int(self._envs["length"].max())
-        if tapes.dtype != TAPE or tapes.shape[0] != self.num_envs or tapes.shape[1] < longest:
+        if tapes.dtype != TAPE or tapes.ndim != 2 or len(tapes) != self.num_envs or tapes.shape[1] < longest:
             raise UserError(f"tapes must be ({self.num_envs}, {longest}) records of TAPE; got {tapes.shape}.")
+        check_tapes(tapes)
         self._tapes = np.ascontiguousarray(tapes)
         self._envs["source"] = Source.TAPE
         self._attach()
+
+    def picture(self, env_id: int = 0) -> NDArray[np.uint8]:
+        """Return a picture of one environment, (height, width, 3)."""
+        return draw(self._envs[self._ids([env_id])[0]], self._scenario[0])
+
+    def tables(self, env_id: int = 0) -> str:
+        """Return Blue's table and the true table of one environment as text."""
+        return f"{self.blue_table(env_id)}\n\n{self.true_table(env_id)}"
 
     def true_table(self, env_id: int = 0) -> str:
         """Return CybORG's true table of one environment as text."""
@@ -351,11 +382,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return Blue's actions, checked before any environment moves; an external attacker's go to a buffer."""
-        actions, red = split_actions(actions) if self._external else (actions, None)
+        actions, red = split_actions(actions) if self._takes_red_actions else (actions, None)
         blue = blue_actions(actions, self.num_envs, len(self._action_ids))
         if red is not None:
             self._red_actions[:] = red_actions(red, self.num_envs)
         return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
+
+    @property
+    def _takes_red_actions(self) -> bool:
+        return self._external and self._red_agent is None
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""
@@ -381,6 +416,16 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _ids(self, env_ids: Ids) -> NDArray[np.intp]:
         return environment_ids(env_ids, self.num_envs)
 
+    def _check_open(self) -> None:
+        if self.closed:
+            raise Closed("this batch of environments is closed; make a new one.")
+
+    def _mask_infos(self) -> dict[str, Any]:
+        """Return the action masks as an entry of infos, where they are asked for."""
+        if not self._action_mask_infos:
+            return {}
+        return {"action_mask": self.action_masks(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+
     def _out(self, array: NDArray[Any]) -> Any:
         return array.copy() if self.copy else array
 
@@ -389,5 +434,35 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        try:
+            self.__dict__.update(state)
+            self._check_records()
+        except (AttributeError, KeyError, TypeError) as error:
+            raise UserError(f"this is no saved batch of this version of Garrison: {error}.") from error
         self._attach()
+
+    def _check_records(self) -> None:
+        """Raise unless kernels can work on arrays that come from outside: other people's pickles."""
+        n, (width,) = self.num_envs, self.single_observation_space.shape or (0,)
+        for name, dtype, shape in (
+            ("_envs", STATE, (n,)),
+            ("_scenario", SCENARIO, (1,)),
+            ("_obs", np.int8, (n, width)),
+            ("final_observations", np.int8, (n, width)),
+            ("_rewards", np.float64, (n,)),
+            ("_terminations", np.bool_, (n,)),
+            ("_truncations", np.bool_, (n,)),
+            ("_red_actions", np.int8, (n, 2)),
+            ("_tapes", TAPE, self._tapes.shape),
+        ):
+            array = getattr(self, name)
+            if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+                raise UserError(f"this is no saved batch of this version of Garrison: its {name} does not fit.")
+        check_scenario(self._scenario)
+        check_tapes(self._tapes)
+        check_states(self._envs, self._scenario, self._tape_steps)
+
+    @property
+    def _tape_steps(self) -> int:
+        """How many steps each environment's own tape has."""
+        return self._tapes.shape[1] if len(self._tapes) == self.num_envs else 0

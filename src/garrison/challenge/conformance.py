@@ -14,6 +14,9 @@ from garrison.cage2.vector_env import VectorEnv
 
 Values = dict[str, NDArray[Any]]
 
+RECORDINGS = Path(__file__).with_name("recordings")
+"""A small selection of recorded episodes that comes with the package; tests/golden has more"""
+
 # Encoder and the recorded observations that it must reproduce.
 ENCODINGS = {"challenge": "obs", "wrapper2": "obs_cw2"}
 
@@ -80,6 +83,7 @@ def replay(trace: Trace) -> ReplayResult:
             length=trace.length,
             encoder=encoder,
             autoreset_mode="Disabled",
+            copy=False,
         )
         envs.play_tapes(tapes)
         for step, got in enumerate(_play(envs, trace)):

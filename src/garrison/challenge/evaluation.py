@@ -4,20 +4,27 @@ What is scored is the environment's own reward, never one that training has scal
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from garrison.cage2.names import REDS, RULES, SCRIPTED_REDS
+from garrison.cage2.names import DEFAULT_RULES, REDS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.errors import UserError, choose
 
 if TYPE_CHECKING:
     from garrison.agents import Agent
+    from garrison.cage2 import RedAgent
 
+    OneRed = str | RedAgent | type[RedAgent]
+
+NEEDED = ("name", "encoder", "begin", "reset", "act")
+"""What `evaluate` uses of an agent; `rules` may be left out."""
 NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
@@ -40,6 +47,8 @@ class Evaluation:
     episodes: int
     seed: int
     cells: tuple[CellScore, ...]
+    trained_under: str | None = None
+    """The rules that the agent was trained under, if it tells."""
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -64,6 +73,7 @@ class Evaluation:
         return {
             "agent": self.agent,
             "rules": self.rules,
+            "trained_under": self.trained_under,
             "episodes": self.episodes,
             "seed": self.seed,
             "cells": [
@@ -81,6 +91,7 @@ class Evaluation:
         of = {(cell.red, cell.length): cell for cell in self.cells}
         lines = [
             f"{self.agent}, rules {self.rules}, {self.episodes} episodes per cell, seed {self.seed}",
+            *self._warning(),
             "",
             "length " + "".join(f"{red:>20}" for red in reds),
         ]
@@ -92,14 +103,19 @@ class Evaluation:
             lines += ["", *place_on_leaderboard(self.agent, self.rules, self.total, self.ci95)]
         return "\n".join(lines)
 
+    def _warning(self) -> list[str]:
+        if self.trained_under in (None, self.rules):
+            return []
+        return [f"note: trained under {self.trained_under}, scored under {self.rules}"]
+
 
 def place_on_leaderboard(agent: str, rules: str, total: float, ci95: float) -> list[str]:
     """Return the leaderboard's rows around a total, as lines."""
     rows = leaderboard.leaderboard()
     place = leaderboard.rank_of(total)
     title = "CAGE Challenge 2, final leaderboard"
-    if rules != "leaderboard":
-        title += f" (made under the rules 'leaderboard'; this agent played under {rules!r})"
+    if rules != leaderboard.TABLE_RULES:
+        title += f" (made under the rules {leaderboard.TABLE_RULES!r}; this agent played under {rules!r})"
     shown = rows[max(0, place - 1 - NEIGHBOURS) : place - 1 + NEIGHBOURS]
 
     def line(rank: str, score: float, error: float, who: str) -> str:
@@ -112,51 +128,110 @@ def place_on_leaderboard(agent: str, rules: str, total: float, ci95: float) -> l
     return [title, *top, *lines[1 : 1 + above], line("==>", total, ci95, agent), *lines[1 + above :]]
 
 
+def check_agent(agent: Any) -> None:
+    """Raise a UserError that says what an agent needs, if this is none."""
+    missing = [name for name in NEEDED if not hasattr(agent, name)]
+    if not missing:
+        return
+    what = f"an agent needs {', '.join(NEEDED)} (see garrison.agents.Agent)"
+    if isinstance(agent, str | Path):
+        raise UserError(f"{what}, not a name: write evaluate(load_agent({str(agent)!r})).")
+    if hasattr(agent, "env_settings"):
+        env = agent.env_settings["env"]
+        raise UserError(f"{agent.name} was trained on {env}, not on CAGE-2: use garrison evaluate {agent.name}.")
+    if hasattr(agent, "predict"):
+        raise UserError(f"{what}; wrap a model of Stable-Baselines3 as garrison.agents.Sb3Agent(model).")
+    raise UserError(f"{what}; this {type(agent).__name__} has no {', no '.join(missing)}.")
+
+
 def evaluate(
     agent: "Agent",
-    rules: str = "head",
+    rules: str | None = None,
     episodes: int = 1000,
     seed: int = 0,
-    reds: Sequence[str] = leaderboard.EVALUATED_REDS,
+    reds: "Sequence[OneRed]" = leaderboard.EVALUATED_REDS,
     lengths: Sequence[int] = leaderboard.LENGTHS,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Evaluation:
     """Score `agent` against every attacker with every length of episodes.
 
-    A cell's episodes depend on the seed, the attacker and the length, not on the other cells.
-    """
-    from garrison.cage2 import VectorEnv
+    Without `rules` it plays under those that it was trained under; an agent that names none, under the default ones. A
+    cell's episodes depend on the seed, the attacker and the length, not on the other cells.
 
-    choose("rules", rules, RULES)
-    for red in reds:
-        choose("red", red, SCRIPTED_REDS)
-    for what, values in (("red", reds), ("length", lengths)):
+    Args:
+        agent: see `garrison.agents.Agent`.
+        rules: `head` or `leaderboard`.
+        episodes: in each cell.
+        seed: decides every draw.
+        reds: names of attackers; one of your own is a `garrison.cage2.RedAgent` or `"module:Class"`.
+        lengths: steps per episode.
+        say: is told what is being played.
+    """
+    from garrison.cage2 import warm_up
+
+    check_agent(agent)
+    trained_under = getattr(agent, "rules", None)
+    rules = choose("rules", rules or trained_under or DEFAULT_RULES, RULES)
+    names = [name_of(red) for red in reds]
+    for what, values in (("red", names), ("length", lengths)):
         if not values or len(set(values)) != len(values):
             raise UserError(f"name each {what} once, and at least one; got {' '.join(map(str, values)) or 'none'}.")
     if episodes < 2:
         raise UserError(f"a cell needs at least 2 episodes to estimate its error; got {episodes}.")
     if seed < 0:
         raise UserError(f"seed must be 0 or more; got {seed}.")
+    warm_up()  # says so, if it takes a while
     began = perf_counter()
-    cells = []
+    scripted = [name for name in names if name in SCRIPTED_REDS]
+    own = {name: red for name, red in zip(names, reds, strict=True) if name not in SCRIPTED_REDS}
+    cells: list[CellScore] = []
     for length in lengths:
-        envs = VectorEnv(
-            len(reds) * episodes,
-            red=[red for red in reds for _ in range(episodes)],
-            rules=rules,
-            length=length,
-            encoder=agent.encoder,
-            autoreset_mode="Disabled",
-        )
-        codes = [np.random.SeedSequence((seed, length, REDS.index(red))) for red in reds]
-        seeds = np.concatenate([code.generate_state(episodes, np.uint64) for code in codes])
-        observations, _ = envs.reset(seed=seeds.tolist())
-        agent.begin(envs.num_envs, seed=int(np.random.SeedSequence((seed, length)).generate_state(1)[0]))
-        returns = np.zeros(envs.num_envs)
-        for _ in range(length):
-            observations, rewards, _, _, _ = envs.step(agent.act(observations))
-            returns += rewards
-        envs.close()
-        for red, scores in zip(reds, returns.reshape(len(reds), episodes), strict=True):
-            stderr = float(scores.std(ddof=1) / math.sqrt(episodes))
-            cells.append(CellScore(red, int(length), float(scores.mean()), stderr))
-    return Evaluation(agent.name, rules, episodes, seed, tuple(cells), perf_counter() - began)
+        scores: dict[str, NDArray[np.float64]] = {}
+        for group in [scripted] * bool(scripted) + [[name] for name in own]:
+            say(f"{len(cells) + len(scores)} of {len(names) * len(lengths)} cells: {length} steps, {', '.join(group)}")
+            attackers = [name for name in group for _ in range(episodes)] if group == scripted else own[group[0]]
+            returns = play(agent, attackers, [code_of(name) for name in group], rules, length, episodes, seed)
+            scores |= zip(group, returns, strict=True)
+        for name in names:
+            stderr = float(scores[name].std(ddof=1) / math.sqrt(episodes))
+            cells.append(CellScore(name, int(length), float(scores[name].mean()), stderr))
+    return Evaluation(agent.name, rules, episodes, seed, tuple(cells), trained_under, perf_counter() - began)
+
+
+def play(
+    agent: "Agent", red: Any, codes: Sequence[int], rules: str, length: int, episodes: int, seed: int
+) -> NDArray[np.float64]:
+    """Return the returns, (attackers, episodes), of a batch with `episodes` environments for each attacker's code."""
+    from garrison.cage2 import VectorEnv
+
+    envs = VectorEnv(
+        len(codes) * episodes,
+        red=red,
+        rules=rules,
+        length=length,
+        encoder=agent.encoder,
+        autoreset_mode="Disabled",
+        copy=False,
+    )
+    streams = [np.random.SeedSequence((seed, length, code)) for code in codes]
+    seeds = np.concatenate([stream.generate_state(episodes, np.uint64) for stream in streams])
+    observations, _ = envs.reset(seed=seeds.tolist())
+    agent.begin(envs.num_envs, seed=int(np.random.SeedSequence((seed, length)).generate_state(1)[0]))
+    returns = np.zeros(envs.num_envs)
+    for _ in range(length):
+        observations, rewards, _, _, _ = envs.step(agent.act(observations))
+        returns += rewards
+    envs.close()
+    return returns.reshape(len(codes), episodes)
+
+
+def name_of(red: "OneRed") -> str:
+    """Return what results call an attacker; raise a UserError for one that cannot be played here."""
+    if not isinstance(red, str):
+        return red.__name__ if isinstance(red, type) else type(red).__name__
+    return red if ":" in red else choose("red", red, SCRIPTED_REDS)
+
+
+def code_of(name: str) -> int:
+    """Return an attacker's part of the seed; those of users share one, and so meet the same episodes."""
+    return REDS.index(name if name in SCRIPTED_REDS else "external")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 EVALUATED_REDS = ("bline", "meander", "sleep")
 LENGTHS = (30, 50, 100)
+TABLE_RULES = "leaderboard"
+"""The rules that every row of the table was made under: scores under others do not compare."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ def rank_of(total: float) -> int:
     return 1 + sum(row.total > total for row in leaderboard())
 
 
-def marks(odds: dict[str, float], length: int) -> dict[str, float]:
-    """Return what known defenders score on average against this mixture; nothing for another length or task."""
-    if not odds or length not in LENGTHS:
+def marks(odds: dict[str, float], length: int, rules: str) -> dict[str, float]:
+    """Return what known defenders score on average against this mixture; nothing for other lengths, rules or tasks."""
+    if not odds or length not in LENGTHS or rules != TABLE_RULES:
         return {}
     table = leaderboard()
     known = {"random": table[18], "react-restore": table[17], "the winner": table[0]}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from garrison.cluster import session
+from garrison.cluster import connection as session
 from garrison.cluster.ray_pool import Answer, RayWorker, answer, extend_path
 from garrison.workers import channel, pin
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from garrison.cluster import session
+from garrison.cluster import connection as session
 from garrison.workers import channel
 from garrison.workers.channel import Message
 from garrison.workers.faults import Failure

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from garrison.cluster import session
+from garrison.cluster import connection as session
 from garrison.cluster.ray_actor import NOTHING, Filled, RayActor, WeightsDirectory, byte_count
 from garrison.cluster.ray_pool import RayPool
 from garrison.errors import UserError

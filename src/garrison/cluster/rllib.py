@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.system import install
 
 NAME = "garrison/CAGE2-v0"
 SETTINGS = {"gym_env_vectorize_mode": "vector_entry_point"}
@@ -30,7 +31,7 @@ def register(name: str = NAME) -> str:
         registry = import_module("ray.tune.registry")
         import_module("ray.rllib")
     except ImportError as error:
-        raise UserError("RLlib is not installed: pip install 'garrison[ray]' 'ray[rllib]'") from error
+        raise UserError(f"RLlib is not installed: {install('ray')} 'ray[rllib]'") from error
     registry.register_env(name, make)
     return name
 
@@ -49,4 +50,4 @@ def make(settings: Mapping[str, Any]) -> Any:
     from garrison.cage2.vector_env import VectorEnv
 
     # A fresh array comes out of the conversion, but rewards and flags would be the batch's own without copy.
-    return gymnasium.wrappers.vector.DtypeObservation(VectorEnv(num_envs, copy=True, **kwargs), np.float32)
+    return gymnasium.wrappers.vector.DtypeObservation(VectorEnv(num_envs, **kwargs), np.float32)

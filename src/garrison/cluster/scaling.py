@@ -67,7 +67,7 @@ class Prediction:
 
 
 def predict(costs: Costs, nodes: int) -> Prediction:
-    """Say what `nodes` nodes would do, and why not more.
+    """Predict what `nodes` nodes would do, and why not more.
 
     >>> costs = Costs(1e5, 1000, 100.0, 1e-3, 1e-3, 1e-6, 1e-3, 1e-4, 400_000)
     >>> [predict(costs, n).limit for n in (1, 100)]

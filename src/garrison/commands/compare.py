@@ -61,13 +61,15 @@ def main(arguments: list[str]) -> int:
 
 def put_side_by_side(paths: Sequence[Path], output: Output, command: str) -> None:
     """Write and print the comparison of these runs; `command` says how it was made."""
+    if output.smooth < 1:
+        raise UserError(f"--smooth must be at least 1; got {output.smooth}.")
     out = Path(output.out)
     runs = tell_apart([RunHistory.read(path) for path in paths])
     table = [facts(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "comparison.json", table)
     page = comparison_page(runs, table, output.smooth, command).write(out / "comparison.html")
-    print(json.dumps(table) if output.json else f"{to_text(table)}\n\n{page}")
+    print(json.dumps(table) if output.json else f"{to_text(runs, table)}\n\n{page}")
 
 
 def without_plots(arguments: list[str]) -> list[str]:

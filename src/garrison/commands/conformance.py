@@ -7,8 +7,7 @@ from typing import Annotated
 import tyro
 
 from garrison.cage2.traces import load_trace
-from garrison.challenge.conformance import ReplayResult, replay
-from garrison.errors import UserError
+from garrison.challenge.conformance import RECORDINGS, ReplayResult, replay
 
 
 @dataclass(frozen=True)
@@ -18,22 +17,25 @@ class Arguments:
     The exit code is 1 if anything differs.
     """
 
-    files: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="FILE.npz")]
-    """Recorded episodes, in the form that tests/golden/README.md describes."""
+    files: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE.npz")] = ()
+    """Recorded episodes, in the form that tests/golden/README.md describes; by default a selection that comes with the
+    package."""
 
 
 def main(arguments: list[str]) -> int:
     """Run `garrison conformance`."""
-    args = tyro.cli(Arguments, prog="garrison conformance", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
+    args = tyro.cli(Arguments, prog="garrison conformance", args=arguments)
+    files = args.files or tuple(sorted(RECORDINGS.glob("*.npz")))
     if not args.files:
-        raise UserError("give at least one trace file, such as tests/golden/*.npz.")
-    width = max(len(str(file)) for file in args.files)
+        print("no files given: replaying the selection that comes with Garrison; a clone has more in tests/golden")
+    names = {file: str(file) if args.files else file.name for file in files}
+    width = max(map(len, names.values()))
     whole = ReplayResult()
-    for file in args.files:
+    for file in files:
         trace = load_trace(file)
         found = replay(trace)
         print(
-            f"{file!s:<{width}}  {trace.rules:<11} {trace.red:<8} {trace.length:>3} steps  "
+            f"{names[file]:<{width}}  {trace.rules:<11} {trace.red:<8} {trace.length:>3} steps  "
             f"{found.episodes:>5} episodes  {found.total:>6} mismatches",
             flush=True,
         )

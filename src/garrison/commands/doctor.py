@@ -7,7 +7,7 @@ from time import perf_counter
 
 import tyro
 
-from garrison.system import cores, versions
+from garrison.system import cores, install, versions
 from garrison.version import __version__
 
 CORE = ("numpy", "numba", "gymnasium", "tyro", "rich")
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         found = versions(packages)
         have = ", ".join(f"{package} {found[package]}" for package in packages if package in found)
         missing = [package for package in packages if package not in found]
-        hint = f"; for {', '.join(missing)}: pip install 'garrison[{extra}]'" if missing else ""
+        hint = f"; for {', '.join(missing)}: {install(extra)}" if missing else ""
         print(f"[{extra}]".ljust(11), (have or "not installed") + hint)
     print(f"cache       {cache_folder()}")
     if not COMPILED:
@@ -61,7 +61,7 @@ def speed(seconds: float = 2.0) -> float:
 
     from garrison.cage2.vector_env import VectorEnv
 
-    envs = VectorEnv(1000, red={"bline": 0.5, "meander": 0.5}, autoreset_mode="SameStep")
+    envs = VectorEnv(1000, red={"bline": 0.5, "meander": 0.5}, autoreset_mode="SameStep", copy=False)
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(0, 145, (64, 1000))
     steps, began = 0, perf_counter()

@@ -3,31 +3,38 @@
 import json
 import sys
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
 from garrison.agents import load_agent
+from garrison.cage2.names import SCRIPTED_REDS
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import evaluate
+from garrison.commands.progress import progress
 from garrison.errors import UserError
+
+CELL_EPISODES = 1000
+EPISODES = 100
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """Score a defender by the challenge's protocol: 3 lengths x 3 attackers x 1000 episodes."""
+    """Score a defender by the challenge's protocol: 3 lengths x 3 attackers x 1000 episodes. A run on another
+    environment is scored by the mean return of whole episodes."""
 
     agent: Annotated[str, tyro.conf.arg(metavar="AGENT")]
     """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a run folder or a
     checkpoint."""
     rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
     """The rules of the game. By default those that the agent was trained under, head for a scripted agent."""
-    episodes: int = 1000
-    """Episodes per cell: per attacker and length."""
+    episodes: int | None = None
+    """Episodes per cell, per attacker and length: by default 1000. On other environments, episodes in all: 100."""
     seed: int = 0
     """Decides every draw: the same seed gives the same result."""
     red: str = ",".join(leaderboard.EVALUATED_REDS)
-    """Who attacks. Each attacker is played apart, so shares such as bline:0.7 have no meaning here."""
+    """Who attacks: names, and classes of your own as module:Class. Each attacker is played apart, so shares such as
+    bline:0.7 have no meaning here."""
     length: tuple[int, ...] = leaderboard.LENGTHS
     """Steps per episode. Each length is played apart."""
     sample: bool = False
@@ -41,15 +48,35 @@ def main(arguments: list[str]) -> int:
     args = tyro.cli(
         Arguments, prog="garrison evaluate", args=with_commas(arguments), config=(tyro.conf.PositionalRequiredArgs,)
     )
-    if ":" in args.red:
-        names = ",".join(part.partition(":")[0] for part in args.red.split(","))
-        raise UserError(f"each attacker is played apart: write --red {names}, without shares.")
+    names = [part.partition(":")[0] for part in args.red.split(",")]
+    if ":" in args.red and set(names) <= {*SCRIPTED_REDS}:
+        raise UserError(f"each attacker is played apart: write --red {','.join(names)}, without shares.")
     agent = load_agent(args.agent, sample=args.sample)
-    rules = args.rules or agent.rules or "head"
-    result = evaluate(agent, rules, args.episodes, args.seed, args.red.split(","), args.length)
+    if hasattr(agent, "env_settings"):
+        return score_episodes(agent, args)
+    episodes = CELL_EPISODES if args.episodes is None else args.episodes
+    with progress() as say:
+        result = evaluate(agent, args.rules or None, episodes, args.seed, args.red.split(","), args.length, say)
     print(json.dumps(result.to_dict()) if args.json else result.to_text())
     if not args.json and sys.stdout.isatty() and not result.is_official:
         print("\nThe leaderboard is shown for the challenge's nine cells only.")
+    return 0
+
+
+def score_episodes(agent: Any, args: Arguments) -> int:
+    """Score the agent of a run on another environment than CAGE-2."""
+    from garrison.runs import yaml_settings
+    from garrison.tasks.episode_score import play_episodes
+    from garrison.tasks.registry import EnvConfig, task_of
+
+    defaults = Arguments(args.agent)
+    given = [name for name in ("rules", "red", "length") if getattr(args, name) != getattr(defaults, name)]
+    if given:
+        raise UserError(f"--{given[0]} is for CAGE-2; {agent.name} was trained on {agent.env_settings['env']}.")
+    task = task_of(yaml_settings.read(EnvConfig, agent.env_settings, EnvConfig(), "env"))
+    episodes = EPISODES if args.episodes is None else args.episodes
+    result = play_episodes(agent, task, episodes, args.seed)
+    print(json.dumps(result.to_dict()) if args.json else result.to_text())
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from garrison.errors import UserError
+from garrison.errors import UserError, foreign
 from garrison.system import require
 
 
@@ -46,7 +46,8 @@ def draw(args: Arguments, out: Path) -> list[Path]:
         from garrison.report.workflow_figures import plot_search
         from garrison.workflow.results import read_search
 
-        return plot_search(read_search(args.run), out, args.format)
+        with foreign(f"the search in {args.run}"):
+            return plot_search(read_search(args.run), out, args.format)
     from garrison.report.figures import plot_run
     from garrison.report.history import RunHistory
 

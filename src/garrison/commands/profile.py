@@ -11,6 +11,7 @@ from rich.console import Console
 
 from garrison.profile.profiler import ProfileSettings, profile_env
 from garrison.profile.tables import overhead_text, to_text
+from garrison.storage.atomic import write_json, write_text
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def main(arguments: list[str]) -> int:
     text = overhead_text(result) if args.overhead else to_text(result, width)
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / "profile.json").write_text(json.dumps(result, indent=2) + "\n")
-        (args.out / "profile.txt").write_text(text + "\n")
+        write_json(args.out / "profile.json", result)
+        write_text(args.out / "profile.txt", text + "\n")
     print(json.dumps(result) if args.json else text)
     return 0

@@ -11,8 +11,8 @@ import tyro
 
 from garrison.commands.compare import Output, put_side_by_side, without_plots
 from garrison.errors import UserError
-from garrison.runs.experiment import load_experiment, parse_duration
-from garrison.runs.presets import preset
+from garrison.runs.experiment import parse_duration
+from garrison.runs.experiment_file import find_experiment
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Arguments(Output):
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="PRESET|FILE.yaml|RUN")] = ()
     """What to train, and folders of runs to compare it with."""
     duration: str = ""
-    """How long to train each: 90s, 10m, 1.5h."""
+    """How long to train each: 90s, 10m, 1.5h; compiling and starting up are not counted."""
 
 
 def main(arguments: list[str]) -> int:
@@ -54,13 +54,10 @@ def plan(args: Arguments) -> list[Path]:
         if path.is_dir():
             paths.append(path)
             continue
-        if path.suffix in (".yaml", ".yml"):
-            load_experiment(path)
-        elif path.parent != Path() or path.exists():
+        if path.suffix not in (".yaml", ".yml") and (path.parent != Path() or path.exists()):
             what = "is a file of another kind" if path.exists() else "does not exist"
             raise UserError(f"{name} {what}; name folders of runs, presets or YAML files.")
-        else:
-            preset(name)
+        find_experiment(name)
         if not args.duration:
             raise UserError(f"{name} has to be trained first: say for how long, such as --duration 10m.")
         parse_duration(args.duration)

@@ -8,10 +8,11 @@ import tyro
 
 from garrison.commands.flags import value_of
 from garrison.errors import UserError
-from garrison.runs.experiment import Experiment, load_experiment
+from garrison.registration import CAGE2
+from garrison.runs.experiment import Experiment
+from garrison.runs.experiment_file import find_experiment, load_config
 from garrison.runs.folder import RunFolder
-from garrison.runs.presets import DEFAULT, PRESETS, preset
-from garrison.runs.view import Title, make_view
+from garrison.runs.presets import PRESETS, default_preset
 from garrison.system import require
 
 
@@ -31,17 +32,20 @@ def main(arguments: list[str]) -> int:
     require("torch", "yaml")
     from garrison.runs import session
     from garrison.runs.resume import open_folder
+    from garrison.runs.start import open_view
     from garrison.runs.summary import print_end
 
     name, args = parse(arguments)
     experiment = args.experiment
-    folder, values = open_folder(experiment.run.out, name, args.resume)
-    title = Title(name, experiment.describe(), str(folder.path), experiment.task.known_scores())
-    outcome = session.run(experiment, name, folder, make_view(title, args.quiet), values=values)
-    print_end(outcome.summary, folder, args.quiet)
-    score = session.score(outcome)
+    with open_folder(experiment.run.out, name, args.resume) as (folder, values):
+        view = open_view(name, experiment, folder, args.quiet)
+        outcome = session.run(experiment, name, folder, view, values=values)
+        print_end(outcome.summary, folder, args.quiet)
+        score = session.score(outcome)
     if score is not None and not args.quiet:
         print(score.text)
+    if "warning" in outcome.summary:
+        print(f"garrison train: {outcome.summary['warning']}", file=sys.stderr)
     if outcome.unsaved:
         print(f"garrison train: {outcome.unsaved}.", file=sys.stderr)
     return outcome.exit_code
@@ -54,16 +58,17 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
     if resume and source:
         raise UserError(f"--resume continues a run with its own settings; leave out {source!r}.")
     if resume:
-        name, base = Path(resume).name, load_experiment(RunFolder.open(Path(resume)).config)
-    elif source and (source.endswith((".yaml", ".yml")) or Path(source).is_file()):
-        name, base = Path(source).stem, load_experiment(Path(source))
+        name, base = Path(resume).name, load_config(RunFolder.open(Path(resume)).config)
+    elif source:
+        name, base = find_experiment(source)
     else:
-        name, base = source or DEFAULT, preset(source or DEFAULT)
+        base = default_preset(value_of("--env", arguments) or CAGE2)
+        name = base.name
     presets = "\n".join(f"  {key:<22} {what}" for key, (what, _) in PRESETS.items())
     args = tyro.cli(
         Arguments,
         prog="garrison train [PRESET | FILE.yaml]",
-        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or DEFAULT}.",
+        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or name}.",
         default=Arguments(base, resume or ""),
         args=arguments[1:] if source else arguments,
         config=(tyro.conf.OmitArgPrefixes,),

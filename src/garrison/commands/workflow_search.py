@@ -44,17 +44,17 @@ def main(arguments: list[str]) -> int:
     experiment, quiet = args.experiment, args.quiet or args.json
     if args.resume:
         folder = RunFolder.open(Path(args.resume))
-        log = SearchLog.load(folder.path)
     else:
         folder = RunFolder.fresh(experiment.run.out, f"workflow-search-{experiment.search.method}")
-        log = SearchLog(folder.path)
-    folder.write_settings(experiment.to_yaml())
-    log.save()
-    say: Callable[[str], None] = (lambda text: None) if quiet else partial(print, flush=True)
-    say(f"{experiment.describe()}\nfolder: {folder.path}")
-    with Interrupts(lambda: print(NOTICE, file=sys.stderr)) as interrupts:
-        ending = run_search(experiment, log, say, interrupts, quiet)
-    results = finish(experiment, log, ending, ENDINGS[ending])
+    with folder.held(is_new=not args.resume):
+        log = SearchLog.load(folder.path) if args.resume else SearchLog(folder.path)
+        folder.write_settings(experiment.to_yaml())
+        log.save()
+        say: Callable[[str], None] = (lambda text: None) if quiet else partial(print, flush=True)
+        say(f"{experiment.describe()}\nfolder: {folder.path}")
+        with Interrupts(lambda: print(NOTICE, file=sys.stderr)) as interrupts:
+            ending = run_search(experiment, log, say, interrupts, quiet)
+        results = finish(experiment, log, ending, ENDINGS[ending])
     if args.json:
         print(results.read_text().rstrip())
     if ending == INTERRUPTED:

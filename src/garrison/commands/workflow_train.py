@@ -43,23 +43,23 @@ def main(arguments: list[str]) -> int:
     from garrison.workflow.training import WorkflowHooks, check_resumable
 
     experiment = args.experiment
-    folder, values = open_folder(experiment.run.out, f"workflow-{name}", args.resume)
-    check_resumable(folder, values)
-    if args.inherit and not Path(args.inherit).exists():
-        raise UserError(f"there is nothing to inherit in {args.inherit}: it does not exist.")
-    known = trained_in(Path(args.inherit)) if args.inherit else []
-    hooks = WorkflowHooks(experiment, known=known, must_inherit=bool(args.inherit))
-    view = make_compliance_view(Title(f"workflow {name}", experiment.describe(), str(folder.path), {}), args.quiet)
-    outcome = session.run(experiment, name, folder, view, values=values, hooks=hooks)
-    print_end(outcome.summary, folder, args.quiet)
-    score = session.score(outcome)
-    if score is not None and not args.quiet:
-        print(score.text)
-    write_run(folder, orders_text(experiment.workflow.orders), experiment.to_dict())
-    if "compliance" in outcome.summary and find_spec("matplotlib") is not None:
-        from garrison.report.workflow_figures import plot_training
+    with open_folder(experiment.run.out, f"workflow-{name}", args.resume) as (folder, values):
+        check_resumable(folder, values)
+        if args.inherit and not Path(args.inherit).exists():
+            raise UserError(f"there is nothing to inherit in {args.inherit}: it does not exist.")
+        known = trained_in(Path(args.inherit)) if args.inherit else []
+        hooks = WorkflowHooks(experiment, known=known, must_inherit=bool(args.inherit))
+        view = make_compliance_view(Title(f"workflow {name}", experiment.describe(), str(folder.path), {}), args.quiet)
+        outcome = session.run(experiment, name, folder, view, values=values, hooks=hooks)
+        print_end(outcome.summary, folder, args.quiet)
+        score = session.score(outcome)
+        if score is not None and not args.quiet:
+            print(score.text)
+        write_run(folder, orders_text(experiment.workflow.orders), experiment.to_dict())
+        if "compliance" in outcome.summary and find_spec("matplotlib") is not None:
+            from garrison.report.workflow_figures import plot_training
 
-        plot_training(folder.path, experiment.workflow.compliance_threshold, folder.path / "plots")
+            plot_training(folder.path, experiment.workflow.compliance_threshold, folder.path / "plots")
     if outcome.unsaved:
         print(f"garrison workflow: {outcome.unsaved}.", file=sys.stderr)
     return outcome.exit_code

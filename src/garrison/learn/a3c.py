@@ -35,15 +35,15 @@ from garrison.workers.launch import WorkerPipes
 from garrison.workers.memory import Allocator, SharedMemory
 from garrison.workers.supervisor import Supervisor
 
-NEWS = b"N"  # from an actor: a pickled News
-NEWS_SECONDS = 0.05
+STATS = b"N"  # from an actor: pickled UpdateStats, or why it diverged
+REPORT_SECONDS = 0.05
 LOG_SECONDS = 0.5
-"""How often an actor tells its parent and the parent its log; updates come hundreds of times a second."""
+"""How often an actor reports to its parent and the parent logs; updates come hundreds of times per second."""
 UNCLIPPED = 1e9
 
 
-class News(NamedTuple):
-    """What one update of an actor came to."""
+class UpdateStats(NamedTuple):
+    """What came of one update of an actor."""
 
     steps: int
     returns: list[float]
@@ -68,7 +68,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _A3CActorTask:
     config: A3CConfig
     spec: ActorSpec
     actors: int
@@ -106,7 +106,7 @@ def train(
     shared = Shared(Allocator(memory.map(length.offset)).take, len(policy.flat), actors)
     parent = _Parent(config, policy, shared, actors, resume)
     spec = ActorSpec(make_envs, num_envs, config.policy, config.action_masks, config.compute)
-    task = _Task(config, spec, actors, (config.seed + parent.steps) % 2**63, length.offset)
+    task = _A3CActorTask(config, spec, actors, (config.seed + parent.steps) % 2**63, length.offset)
     parent.set_rates(progress(parent.steps, config.steps, run))
     pool = start_actors(_work, task, actors, memory, config.actor_timeout)
     try:
@@ -179,53 +179,57 @@ class _Parent:
         }
 
     def follow(self, supervisor: Supervisor, run: RunLog) -> None:
-        """Take in news until there are enough steps or `run` says stop."""
-        news: list[News] = []
+        """Take in what actors report until there are enough steps or `run` says stop."""
+        stats: list[UpdateStats] = []
+        has_started = False
         logged = perf_counter()
         while self.steps < self.config.steps and not run.stop:
             message = supervisor.receive(LOG_SECONDS)
             for sentence in supervisor.check():
                 run.say(sentence)
             if message is not None:
-                self._take(pickle.loads(message[2]), news)
+                if not has_started:
+                    run.started()
+                    has_started = True
+                self._take(pickle.loads(message[2]), stats)
             self.set_rates(progress(self.steps, self.config.steps, run))
             now = perf_counter()
-            if not news or (now - logged < LOG_SECONDS and self.steps < self.config.steps):
+            if not stats or (now - logged < LOG_SECONDS and self.steps < self.config.steps):
                 continue
             seconds, logged = now - logged, now
-            self.metrics = self._measure(news, seconds) | {"train/actors_replaced": supervisor.replaced}
-            news = []
+            self.metrics = self._measure(stats, seconds) | {"train/actors_replaced": supervisor.replaced}
+            stats = []
             if np.isfinite(self.shared.weights).all():
                 self._good = self.state()
             run.log(self.steps, self.metrics)
             if run.due_checkpoint(self.steps):
                 run.checkpoint(self._good)
 
-    def _take(self, told: list[News] | str, news: list[News]) -> None:
-        if isinstance(told, str):
-            raise Diverged(told, self._good)
-        news += told
-        for each in told:
+    def _take(self, report: list[UpdateStats] | str, stats: list[UpdateStats]) -> None:
+        if isinstance(report, str):
+            raise Diverged(report, self._good)
+        stats += report
+        for each in report:
             self.steps += each.steps
             self.episodes.add(each.returns, each.lengths)
 
     def set_rates(self, done: float) -> None:
-        """Tell the actors the rates for when the share `done` of the run is over."""
+        """Give the actors the rates for when the share `done` of the run is over."""
         self.shared.rates[:] = self.config.learning_rate_at(done), self.config.entropy_coef_at(done)
 
-    def _measure(self, news: list[News], seconds: float) -> dict[str, float]:
-        losses = np.mean([each.losses for each in news], axis=0)
-        lags = [each.lag for each in news]
-        known = dict.fromkeys(stage for each in news for stage in each.times)
-        times = {stage: sum(each.times.get(stage, 0.0) for each in news) / self.actors for stage in known}
+    def _measure(self, stats: list[UpdateStats], seconds: float) -> dict[str, float]:
+        losses = np.mean([each.losses for each in stats], axis=0)
+        lags = [each.lag for each in stats]
+        known = dict.fromkeys(stage for each in stats for stage in each.times)
+        times = {stage: sum(each.times.get(stage, 0.0) for each in stats) / self.actors for stage in known}
         for stage, spent in times.items():
             self.times[stage] = self.times.get(stage, 0.0) + spent
         return {
-            "time/fps": sum(each.steps for each in news) / seconds,
+            "time/fps": sum(each.steps for each in stats) / seconds,
             "train/learning_rate": float(self.shared.rates[0]),
             "train/entropy_coef": float(self.shared.rates[1]),
             "train/epochs": 1,
-            "rollout/episodes": sum(len(each.returns) for each in news),
+            "rollout/episodes": sum(len(each.returns) for each in stats),
             "train/policy_lag": float(np.mean(lags)),
             "train/policy_lag_max": max(lags),
             "train/actors": self.actors,
@@ -238,7 +242,7 @@ class _Parent:
 LOSSES = (*Means._fields, "grad_norm", "explained_variance")
 
 
-def _work(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
+def _work(task: _A3CActorTask, place: int, start: int, pipes: WorkerPipes) -> None:
     """Read the weights, collect, change the weights, again and again; the target of an actor process."""
     config, spec = task.config, task.spec
     actor = Actor(spec, actor_seed(task.seed, start, spec.num_envs), stages.SYNCHRONOUS)
@@ -250,8 +254,8 @@ def _work(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
         buffer = Layout(policy, config.rollout, spec.num_envs, spec.action_masks).carve()
         rollout, recurrent_state = buffer.rollout, torch.from_numpy(buffer.memory)
         actor.collector.reset(actor_seed(task.seed, start, spec.num_envs))
-        news: list[News] = []
-        told = -NEWS_SECONDS  # the first update is told at once: from then on silence means that it is stuck
+        stats: list[UpdateStats] = []
+        reported = -REPORT_SECONDS  # the first update is reported at once: from then on silence means that it is stuck
         random = np.random.default_rng(0)  # one minibatch: its order does not matter
         while not shared.is_over[0]:
             policy.flat.numpy()[:] = shared.weights
@@ -282,13 +286,13 @@ def _work(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
             explained = explained_variance(batch.returns, batch.values)
             losses = [*means, norm, explained]
             steps = int(rollout.counted.sum())
-            news.append(News(steps, list(report.returns), list(report.lengths), losses, lag, report.times))
-            if perf_counter() - told > NEWS_SECONDS:
-                channel.send(pipes.replies, NEWS, pickle.dumps(news))
-                news, told = [], perf_counter()
+            stats.append(UpdateStats(steps, list(report.returns), list(report.lengths), losses, lag, report.times))
+            if perf_counter() - reported > REPORT_SECONDS:
+                channel.send(pipes.replies, STATS, pickle.dumps(stats))
+                stats, reported = [], perf_counter()
             watch.mark("log")
     except Diverged as diverged:
-        channel.send(pipes.replies, NEWS, pickle.dumps(str(diverged)))
+        channel.send(pipes.replies, STATS, pickle.dumps(str(diverged)))
         channel.receive(pipes.commands)  # nothing to do but to wait for the end
     finally:
         actor.close()

@@ -49,6 +49,15 @@ def check_env_count(state: dict[str, Any], num_envs: int) -> None:
         raise UserError(f"cannot resume: the state is of {saved} environments, and there are {num_envs}.")
 
 
+def check_form(saved: Any, present: Any, what: str) -> None:
+    """Raise a UserError if an array of a saved state is not of the type and shape of the present one."""
+    if not isinstance(saved, torch.Tensor) or (saved.dtype, saved.shape) != (present.dtype, present.shape):
+        raise UserError(
+            f"cannot resume: the saved {what} do not fit these environments and this policy.",
+            hint="They are of another version, or the checkpoint was changed: start a new run.",
+        )
+
+
 def check_finite(rollout: Rollout, updates: int, state: Callable[[], dict[str, Any]]) -> None:
     """Raise Diverged if what was collected holds a number that is not finite."""
     for name in ("rewards", "values", "log_probs"):

@@ -1,5 +1,6 @@
 """Steps the environments with the policy and writes what happens into a rollout."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.learn.checks import check_form
 from garrison.learn.envs import TrainableEnvs
 from garrison.learn.nn.network import Network
 from garrison.learn.nn.sampling import make_streams
@@ -20,6 +22,9 @@ Rows = NDArray[np.int64]
 
 class Collector:
     """The environments, what they show now, and the streams that actions are drawn from."""
+
+    on_first_step: Callable[[], None] | None = None
+    """Called once, after the first step."""
 
     def __init__(self, envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> None:
         self.envs, self.network, self.masked = TrainableEnvs(envs), network, masked
@@ -74,6 +79,9 @@ class Collector:
             watch.mark("act")
             shown, rewards, terminations, truncations, infos = envs.step(actions)
             watch.mark("step")
+            if self.on_first_step is not None:
+                self.on_first_step()
+                self.on_first_step = None
 
             store(shown, rollout.observations[t + 1])
             rollout.rewards[t] = rewards
@@ -128,13 +136,15 @@ class Collector:
 
     def restore(self, state: dict[str, Any], seed: int) -> bool:
         """Continue from what `state` returned; return whether exactly so; else new episodes begin."""
+        check_form(state["streams"], to_tensors(self.streams.view(np.int64)), "streams of random numbers")
         self.streams[:] = state["streams"].numpy().view(np.uint64)
-        if not self.envs.restore(state["envs"], seed):
-            self.reset(seed)
+        self.reset(seed)
+        if not self.envs.restore(state["envs"]):
             return False
-        self.masks = state["masks"].numpy().copy()
-        for name in ("seen", "starts", "resetting", "returns", "lengths"):
+        for name in ("seen", "masks", "starts", "resetting", "returns", "lengths"):
+            check_form(state[name], to_tensors(getattr(self, name)), f"episodes ({name})")
             getattr(self, name)[:] = state[name].numpy()
+        check_form(state["memory"], self.network.recurrent_state.cpu(), "memories of the policy")
         self.network.recurrent_state = state["memory"].to(self.network.recurrent_state.device).clone()
         return True
 

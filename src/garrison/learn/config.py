@@ -11,6 +11,10 @@ SCHEDULES = ("constant", "linear")
 NORMALISATIONS = ("minibatch", "batch", "none")
 
 
+WIDEST = 2**31  # of a layer: more has no memory on any machine
+MOST = 2**63
+
+
 @dataclass(frozen=True)
 class PolicyConfig:
     """The network that maps observations to action logits and a value."""
@@ -28,8 +32,10 @@ class PolicyConfig:
         choose("activation", self.activation, ACTIVATIONS)
         choose("trunk", self.trunk, TRUNKS)
         for width in self.hidden:
-            _require(isinstance(width, int) and width > 0, "hidden", self.hidden, "give positive widths such as 64 64")
-        _require(self.recurrent_size >= 0, "recurrent_size", self.recurrent_size, "give 0 for no memory, or a width")
+            is_width = isinstance(width, int) and 0 < width < WIDEST
+            _require(is_width, "hidden", self.hidden, "give positive widths such as 64 64")
+        is_width = 0 <= self.recurrent_size < WIDEST
+        _require(is_width, "recurrent_size", self.recurrent_size, "give 0 for no memory, or a width")
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,9 @@ class LearnerConfig:
     def _check_whole(self, *names: str) -> None:
         for name in names:
             value = getattr(self, name)
-            _require(isinstance(value, int) and value > 0, name, value, "give a positive whole number")
+            _require(
+                isinstance(value, int) and 0 < value < MOST, name, value, "give a positive whole number below 2**63"
+            )
 
     def _check_shares(self, *names: str) -> None:
         for name in names:
@@ -144,7 +152,8 @@ class PPOConfig(LearnerConfig):
     device: str = "auto"
     """Where the network lives: auto, cpu, cuda or cuda:N."""
     threads: int = 0
-    """Threads for the network; 0 means one for each core that this process may use."""
+    """Threads for the network; 0 means one for each core that this process may use, and with a GRU no more than one
+    for 128 environments."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,7 +194,8 @@ class ImpalaConfig(LearnerConfig):
     device: str = "auto"
     """Where the learner's network lives: auto, cpu, cuda or cuda:N."""
     threads: int = 0
-    """Threads of the learner's network; 0 means one for each core of its machine without an actor, at least one."""
+    """Threads of the learner's network; 0 means one for each core of its machine without an actor, at least one, and
+    with a GRU no more than one for 128 environments."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -194,7 +204,7 @@ class ImpalaConfig(LearnerConfig):
         self._check_not_negative("clip")
         self._check_shares("vtrace_lambda")
         self._check_device(self.device, self.threads)
-        _require(self.actors >= -1, "actors", self.actors, "give -1 for one a core, 0 for none, or their number")
+        _require(self.actors >= -1, "actors", self.actors, "give -1 for one per core, 0 for none, or their number")
         choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 
@@ -211,13 +221,13 @@ class A3CConfig(LearnerConfig):
     normalise_advantages: str = "none"
     """Whether the advantages of a rollout get mean 0 and deviation 1: batch or none."""
     actor_timeout: float = 120.0
-    """Seconds without news after which an actor counts as stuck and is replaced."""
+    """Seconds without a report after which an actor counts as stuck and is replaced."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_positive("actor_timeout")
         self._check_shares("gae_lambda")
-        _require(self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one a core, or their number")
+        _require(self.actors == -1 or self.actors > 0, "actors", self.actors, "give -1 for one per core, or a number")
         choose("normalise_advantages", self.normalise_advantages, ("batch", "none"))
 
 

@@ -80,10 +80,16 @@ class TrainableEnvs:
         """Return everything that the environments depend on, as tensors and plain values; or None."""
         return to_tensors(self.envs.get_state()) if self._has_state else None
 
-    def restore(self, state: Any, seed: int) -> bool:
-        """Continue from what `state` returned; return whether these environments can."""
+    def restore(self, state: Any) -> bool:
+        """Continue from what `state` returned, after a reset; return whether these environments can."""
         if state is None or not self._has_state:
             return False
-        self.envs.reset(seed=seed)
-        self.envs.set_state(to_arrays(state, self.envs.get_state()))
+        try:
+            saved = to_arrays(state, self.envs.get_state())
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise UserError(
+                f"cannot resume: the saved episodes do not fit these environments ({error}).",
+                hint="They are of another version, or the checkpoint was changed: start a new run.",
+            ) from None
+        self.envs.set_state(saved)
         return True

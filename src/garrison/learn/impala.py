@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from garrison.learn import stages
 from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, policy_of
@@ -24,14 +25,15 @@ from garrison.learn.envs import EnvFactory, Envs, check_factory
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
-from garrison.learn.nn.network import find_device, make_network
+from garrison.learn.nn.network import choose_threads, find_device, make_network
 from garrison.learn.nn.policy import Policy
+from garrison.learn.rehearsal import rehearse
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance
-from garrison.learn.rollout import TrainingBatch
+from garrison.learn.rollout import Rollout, TrainingBatch
 from garrison.learn.run import RunLog, progress
 from garrison.learn.stopwatch import Stopwatch
-from garrison.learn.vtrace import vtrace
+from garrison.learn.vtrace import VTrace, vtrace
 from garrison.system import cores
 
 LOOK_SECONDS = 0.5
@@ -73,8 +75,9 @@ def train(
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
         start_from(weights, policy)
-        threads = config.threads or max(1, cores() - transport.processes)
-        learner = Learner(config, policy.move(find_device(config.device)), layout, threads, resume)
+        available = max(1, cores() - transport.processes)
+        threads = choose_threads(config.threads, available, policy, layout.num_envs * config.batch)
+        learner = ImpalaLearner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
             result = _loop(learner, transport, watch, run, began)
         finally:
@@ -125,7 +128,7 @@ def actor_count(config: ImpalaConfig) -> int:
     return max(1, cores() - 1) if config.actors < 0 else config.actors
 
 
-class Learner:
+class ImpalaLearner:
     """The weights, and how they change with a batch."""
 
     def __init__(
@@ -169,19 +172,7 @@ class Learner:
             log_probs, values = self.network.evaluate(rollout, recurrent_state)
         else:  # these weights have just acted
             log_probs, values = rollout.log_probs, np.vstack((rollout.values, rollout.last_values))
-        trace = vtrace(
-            log_probs - rollout.log_probs,
-            rollout.rewards * np.float32(config.reward_scale),
-            values[:-1],
-            rollout.terminations,
-            rollout.truncations,
-            rollout.final_values,  # by the actor's critic: its few versions of age matter less than the critic's error
-            values[-1],
-            config.gamma,
-            config.rho_bar,
-            config.c_bar,
-            config.vtrace_lambda,
-        )
+        trace = self._trace(rollout, log_probs, values)
         advantages = trace.advantages
         if config.normalise_advantages == "batch":
             mean, scale = normalisation(advantages[rollout.counted])
@@ -238,8 +229,33 @@ class Learner:
         watch.mark("log")
         return metrics
 
+    def rehearse(self) -> None:
+        """Compile what an update runs."""
+        rollout = self.gathered.rollout
+        rehearse(self.network, rollout.num_envs, len(rollout.masks) > 0, self._rehearsed_advantages)
 
-def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog, began: float) -> Result:
+    def _rehearsed_advantages(self, rollout: Rollout) -> NDArray[np.float32]:
+        return self._trace(rollout, rollout.log_probs, np.vstack((rollout.values, rollout.last_values))).advantages
+
+    def _trace(self, rollout: Rollout, log_probs: NDArray[np.float32], values: NDArray[np.float32]) -> VTrace:
+        """Correct for the age of the policy that collected; `log_probs` and `values` are the present one's."""
+        config = self.config
+        return vtrace(
+            log_probs - rollout.log_probs,
+            rollout.rewards * np.float32(config.reward_scale),
+            values[:-1],
+            rollout.terminations,
+            rollout.truncations,
+            rollout.final_values,  # by the actor's critic: its few versions of age matter less than the critic's error
+            values[-1],
+            config.gamma,
+            config.rho_bar,
+            config.c_bar,
+            config.vtrace_lambda,
+        )
+
+
+def _loop(learner: ImpalaLearner, transport: Transport, watch: Stopwatch, run: RunLog, began: float) -> Result:
     """Receive, learn, publish, log, until there is enough or `run` says stop."""
     config, gathered = learner.config, learner.gathered
     metrics: dict[str, float] = {}
@@ -248,6 +264,8 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog,
         return learner.state(transport)
 
     transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
+    learner.rehearse()  # while the actors start
+    has_started = False
     update_began = perf_counter()
     watch.credit({})  # what it took to start belongs to no update
     try:
@@ -261,6 +279,9 @@ def _loop(learner: Learner, transport: Transport, watch: Stopwatch, run: RunLog,
                 run.say(sentence)
             if trajectory is None:
                 continue
+            if not has_started:
+                run.started()
+                has_started = True
             gathered.add(trajectory)
             transport.release(trajectory)
             watch.mark("copy")

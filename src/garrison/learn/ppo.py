@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from garrison.learn import stages
 from garrison.learn.checks import (
@@ -22,8 +23,9 @@ from garrison.learn.envs import Envs, check_factory
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
-from garrison.learn.nn.network import find_device, make_network
+from garrison.learn.nn.network import choose_threads, find_device, make_network
 from garrison.learn.nn.policy import Policy
+from garrison.learn.rehearsal import rehearse
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance, gae
 from garrison.learn.rollout import Rollout, TrainingBatch
@@ -60,7 +62,8 @@ def train(
     policy = Policy(envs.single_observation_space, envs.single_action_space, config.policy, config.seed)
     policy.move(find_device(config.device))
     threads_before = torch.get_num_threads()
-    network = make_network(policy, envs.num_envs, config.compute, config.threads or cores())
+    threads = choose_threads(config.threads, cores(), policy, envs.num_envs)
+    network = make_network(policy, envs.num_envs, config.compute, threads)
     adam = Adam(policy.flat, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
     collector = Collector(envs, network, config.seed, config.action_masks)
     rollout = Rollout.allocate(
@@ -68,6 +71,18 @@ def train(
     )
     steps, updates, exact_resume = 0, 0, True
     episodes = RecentEpisodes()
+
+    def estimate(rollout: Rollout) -> NDArray[np.float32]:
+        return gae(
+            rollout.rewards * np.float32(config.reward_scale),
+            rollout.values,
+            rollout.terminations,
+            rollout.truncations,
+            rollout.final_values,
+            rollout.last_values,
+            config.gamma,
+            config.gae_lambda,
+        )
 
     def state() -> dict[str, Any]:
         return {
@@ -95,24 +110,17 @@ def train(
 
     watch = Stopwatch()
     metrics: dict[str, float] = {}
+    collector.on_first_step = run.started
     try:
+        rehearse(network, envs.num_envs, config.action_masks, estimate)
+        watch.credit({})  # what it took to start belongs to no update
         while steps < config.steps and not run.stop:
             update_began = perf_counter()
             recurrent_state = network.recurrent_state.clone()
             returns, lengths = collector.collect(rollout, watch)
             episodes.add(returns, lengths)
             check_finite(rollout, updates, state)
-            advantages = gae(
-                rollout.rewards * np.float32(config.reward_scale),
-                rollout.values,
-                rollout.terminations,
-                rollout.truncations,
-                rollout.final_values,
-                rollout.last_values,
-                config.gamma,
-                config.gae_lambda,
-            )
-            batch = TrainingBatch.of(rollout, advantages, recurrent_state)
+            batch = TrainingBatch.of(rollout, estimate(rollout), recurrent_state)
             watch.mark("advantages")
 
             done = progress(steps, config.steps, run)

@@ -55,8 +55,11 @@ def algorithm_of(config: LearnerConfig) -> str:
 
 def learner_section(experiment: dict[str, Any]) -> dict[str, Any]:
     """Return the learner's settings from those of a run, as a checkpoint keeps them."""
-    found: dict[str, Any] = next(experiment[name] for name in LEARNERS if name in experiment)
-    return found
+    for name in LEARNERS:
+        if name in experiment:
+            found: dict[str, Any] = experiment[name]
+            return found
+    raise UserError(f"the settings of the run name no learner; there are: {', '.join(LEARNERS)}.")
 
 
 def train(

@@ -32,6 +32,11 @@ class Result:
     exact_resume: bool
     """False if the environments could not be put back into their states, so that new episodes began instead."""
 
+    def __repr__(self) -> str:
+        reward = self.metrics.get("rollout/ep_reward_mean")
+        last = "" if reward is None else f", last mean return {reward:.4g}"
+        return f"Result({self.steps:,} steps, {self.updates:,} updates, {self.seconds:.1f} s{last})"
+
 
 class Diverged(RuntimeError):
     """A quantity stopped being finite; `state` is the last good state, before the update in which that happened."""

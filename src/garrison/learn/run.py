@@ -16,6 +16,9 @@ class RunLog:
         """The share of the run that is done, if something better than the number of steps is known, such as a clock."""
         return None
 
+    def started(self) -> None:
+        """Take note that the first step has been collected: all is compiled, and workers and actors are there."""
+
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Take the metrics of one update, see `garrison.learn.metrics`; `step` counts environment steps."""
 

@@ -133,9 +133,8 @@ def _has_batch(env: Any, env_args: dict[str, Any]) -> bool:
 def _make(request: dict[str, Any], timing: bool) -> Any:
     names = ("workers", "batch_size", "extras")
     options = {name: request[name] for name in names if request.get(name) is not None}
-    env: Any = resolve_env(request["env"])
     return garrison.vector.make(
-        env,
+        request["env"],
         request["envs"],
         request["backend"],
         autoreset_mode="same_step",

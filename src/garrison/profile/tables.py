@@ -222,7 +222,7 @@ def _advice(result: dict[str, Any]) -> list[str]:
         lines.append(f"  The two differ by more than a fifth: {why}. What was checked counts.")
     for other in result["rejected"]:
         came = "failed" if other["error"] else f"{other['measured_gain']:.2f} x"
-        lines.append(f"  tried as well: {other['words']}, expected {other['expected_gain']:.2f} x, came to {came}")
+        lines.append(f"  tried as well: {other['words']}, expected {other['expected_gain']:.2f} x, measured {came}")
     if result["crowded"]:
         lines.append("  The cores were not free: this holds for the machine as it is now.")
     if advice["backend"] == "async":

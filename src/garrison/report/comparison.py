@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from garrison.errors import UserError
 from garrison.learn import stages
+from garrison.registration import CAGE2
 from garrison.report.history import REWARD, SPEED, RunHistory
+from garrison.tasks.cage2 import parse_odds
 from garrison.text import cell
 
 Facts = dict[str, Any]
@@ -38,6 +41,8 @@ HEADINGS = {
 """How the table names each fact, in its order; the shares of the time follow."""
 PROBLEM = ("env", "red", "length", "rules")
 """What must be equal for returns to be comparable."""
+UNIMPORTANT = ("run.out",)
+DIFFER = "These runs differ in these settings"
 
 
 def tell_apart(runs: list[RunHistory]) -> list[RunHistory]:
@@ -48,19 +53,20 @@ def tell_apart(runs: list[RunHistory]) -> list[RunHistory]:
 
 def facts(run: RunHistory) -> Facts:
     """Return what is known about a run, under plain keys; None is unknown."""
-    summary = run.summary
-    task, evaluation = summary.get("task", {}), summary.get("evaluation", {})
+    summary, settings = run.summary, run.settings
+    task, evaluation = summary.get("task") or {}, summary.get("evaluation") or {}
+    is_cage2 = settings.get("env.env") == CAGE2  # only then has its attacker a meaning; a run that goes on has no task
     rewards, speeds, memory = (run.series(name)[2] for name in (REWARD, SPEED, "system/peak_memory_gb"))
     return {
         "run": run.name,
         "status": run.status,
-        "learner": summary.get("training_mode"),
-        "env": summary.get("env"),
-        "red": _red(task.get("red_odds", {})),
-        "length": task.get("length"),
+        "learner": summary.get("training_mode") or settings.get("learner"),
+        "env": summary.get("env") or settings.get("env.env"),
+        "red": _red(task.get("red_odds") or {}) or task.get("red") or (_red_of(settings) if is_cage2 else None),
+        "length": task.get("length") or (settings.get("env.length") if is_cage2 else None),
         "backend": task.get("backend"),
         "envs": summary.get("total_envs"),
-        "seed": summary.get("seed"),
+        "seed": summary.get("seed", settings.get("learner.seed")),
         "steps": run.steps,
         "updates": summary.get("total_updates") or run.updates,
         "seconds": round(run.seconds, 1),
@@ -71,7 +77,7 @@ def facts(run: RunHistory) -> Facts:
         "best_return": round(float(rewards.max()), 3) if len(rewards) else None,
         "total": run.total[0] if run.total else None,
         "ci95": run.total[1] if run.total else None,
-        "rules": evaluation.get("rules") or task.get("rules"),
+        "rules": evaluation.get("rules") or task.get("rules") or (settings.get("env.rules") if is_cage2 else None),
         "peak_memory_gb": round(float(memory.max()), 2) if len(memory) else None,
         "time_split": {stage: round(share, 4) for stage, share in run.stages.items()},
     }
@@ -79,17 +85,51 @@ def facts(run: RunHistory) -> Facts:
 
 def differences(table: list[Facts]) -> str:
     """Return a sentence about what makes the runs' returns incomparable; empty if nothing does."""
-    keys = [key for key in PROBLEM if len({row[key] for row in table if row[key] is not None}) > 1]
+    keys = dict.fromkeys(key for row in table for key in problem_differences(row, table))
     if not keys:
         return ""
     named = ", ".join(HEADINGS[key] for key in keys)
     return f"These runs solve different problems ({named}): their returns cannot be compared."
 
 
+def problem_differences(row: Facts, table: list[Facts]) -> list[str]:
+    """Return the keys in which a run's problem is another than that of the first run that tells its own."""
+    found = []
+    for key in PROBLEM:
+        first = next((other[key] for other in table if other[key] is not None), None)
+        if row[key] is not None and row[key] != first:
+            found.append(key)
+    return found
+
+
+def title(row: Facts, table: list[Facts]) -> str:
+    """Return a run's name, marked where its returns cannot be compared with those of the first run."""
+    others = ", ".join(HEADINGS[key] for key in problem_differences(row, table))
+    return f"{row['run']} (other {others})" if others else str(row["run"])
+
+
+def settings_that_differ(runs: list[RunHistory]) -> list[list[str]]:
+    """Return a row for each setting in which runs differ, its name and each run's value; the folder is none."""
+    names = dict.fromkeys(name for run in runs for name in run.settings if name not in UNIMPORTANT)
+    rows = []
+    for name in names:
+        values = [run.settings.get(name) for run in runs if run.settings]
+        if any(value != values[0] for value in values):
+            rows.append([name, *(_exact(run.settings.get(name)) for run in runs)])
+    return rows
+
+
+def _exact(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "-" if value in (None, "") else str(value)
+
+
 def rendered(table: list[Facts]) -> list[list[str]]:
     """Return the rows of the table: a heading, then each run's value; what no run knows is left out."""
     known = [key for key in HEADINGS if any(row[key] is not None for row in table)]
     rows = [[HEADINGS[key], *(cell(row[key]) for row in table)] for key in known]
+    rows[0][1:] = [title(row, table) for row in table]
     shares = [stage_shares(row["time_split"]) for row in table]
     found = stages.in_order({stage for row in table for stage in row["time_split"]})
     for stage in stage_shares(dict.fromkeys(found, 0.0)):
@@ -98,13 +138,20 @@ def rendered(table: list[Facts]) -> list[list[str]]:
     return rows
 
 
-def to_text(table: list[Facts]) -> str:
-    """Return the table as lines, one run per column."""
-    rows = rendered(table)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))) for row in rows]
+def to_text(runs: list[RunHistory], table: list[Facts]) -> str:
+    """Return what differs between the runs, then the table, as lines, one run per column."""
+    facts_of = _columns(rendered(table))
+    lines = [facts_of[0], "-" * len(facts_of[0]), *facts_of[1:]]
+    if differing := settings_that_differ(runs):
+        above = _columns([["setting", *(str(row["run"]) for row in table)], *differing])
+        lines = [f"{DIFFER}:", "", above[0], "-" * len(above[0]), *above[1:], "", *lines]
     warning = differences(table)
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *(["", warning] if warning else [])])
+    return "\n".join([*([warning, ""] if warning else []), *lines])
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:]))) for row in rows]
 
 
 def stage_shares(split: Mapping[str, float]) -> dict[str, float]:
@@ -120,6 +167,13 @@ def stage_shares(split: Mapping[str, float]) -> dict[str, float]:
         if part:
             shown[f"{whole}: {part}"] = share
     return shown
+
+
+def _red_of(settings: Mapping[str, Any]) -> str | None:
+    try:
+        return _red(parse_odds(str(settings["env.red"])))
+    except (KeyError, UserError):
+        return None
 
 
 def _red(odds: Mapping[str, float]) -> str | None:

@@ -1,9 +1,11 @@
 """The page of a comparison: one offline file with the table, the curves and where each run's time went."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from garrison.learn.metrics import meaning
-from garrison.report.comparison import Facts, differences, rendered
+from garrison.report.comparison import DIFFER, Facts, differences, rendered, settings_that_differ, title
 from garrison.report.history import LEARNING, REWARD, SPEED, RunHistory, metric_title, smooth, spans_magnitudes
 from garrison.report.page import Chart, Page, Series, lines
 from garrison.report.stage_chart import stage_chart
@@ -17,6 +19,9 @@ def comparison_page(runs: list[RunHistory], table: list[Facts], window: int, com
     page.code(command)
     if warning := differences(table):
         page.note(warning)
+    if differing := settings_that_differ(runs):
+        page.section("What differs", f"{DIFFER}.").table(["", *(str(row["run"]) for row in table)], differing)
+    runs = [replace(run, name=title(row, table)) for run, row in zip(runs, table, strict=True)]
     heading, *rows = rendered(table)
     page.section("Facts").table(["", *heading[1:]], rows)
     page.section("Return")

@@ -1,5 +1,6 @@
 """How figures look: their axes, their colours and their files."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from garrison.learn import stages
 from garrison.report import palette
 from garrison.report.history import Floats, spans_magnitudes
+from garrison.storage.atomic import write_bytes
 
 GRID = {"color": "#dddddd", "linewidth": 0.6}
 RULE = "#999999"
@@ -70,5 +72,7 @@ def save(figure: Any, path: Path) -> Path:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with rc_context(FONTS):
-        figure.savefig(path)
+        drawn = BytesIO()
+        figure.savefig(drawn, format=path.suffix[1:])
+    write_bytes(path, [drawn.getvalue()])
     return path

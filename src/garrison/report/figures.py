@@ -25,7 +25,7 @@ def learning_curve(run: RunHistory, window: int = 10) -> Any:
     steps, _, values = run.series(REWARD)
     _curve(axis, steps, values, window)
     task = run.summary.get("task", {})
-    marks = leaderboard.marks(task.get("red_odds", {}), task.get("length", 0))
+    marks = leaderboard.marks(task.get("red_odds", {}), task.get("length", 0), task.get("rules", ""))
     for name, mark in marks.items():
         _mark(axis, name, mark)
     style.return_axis(axis, np.concatenate([values, list(marks.values())]))
@@ -35,9 +35,10 @@ def learning_curve(run: RunHistory, window: int = 10) -> Any:
     if len(at):
         below = axes[1, 0]
         below.plot(at, totals, "o-", color=style.series_colour(1), markersize=3.5, linewidth=1.4)
-        best = leaderboard.leaderboard()[0]
-        _mark(below, "the winner", best.total)
-        style.return_axis(below, np.append(totals, best.total))
+        best = [leaderboard.leaderboard()[0].total] if task.get("rules") == leaderboard.TABLE_RULES else []
+        for total in best:
+            _mark(below, "the winner", total)
+        style.return_axis(below, np.concatenate([totals, best]))
         below.set_ylabel("official total, likeliest actions")
         below.sharex(axis)
     for each in axes[:, 0]:

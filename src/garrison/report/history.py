@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from garrison.errors import UserError
 from garrison.learn import stages
+from garrison.learn.registry import LEARNERS
 from garrison.runs.folder import RunFolder
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,8 @@ class RunHistory:
     path: Path
     rows: list[dict[str, float]] = field(repr=False)
     summary: dict[str, Any] = field(repr=False)
+    settings: dict[str, Any] = field(default_factory=dict, repr=False)
+    """Every setting by its name, such as `env.red`; those of the learner begin with `learner`, whichever it is."""
 
     @classmethod
     def read(cls, path: Path) -> "RunHistory":
@@ -36,7 +39,7 @@ class RunHistory:
         rows = folder.read_metrics()
         if not rows:
             raise UserError(f"the run in {path} has no metrics yet: it has not finished its first update.")
-        return cls(path.resolve().name, path, rows, folder.read_summary())
+        return cls(path.resolve().name, path, rows, folder.read_summary(), flat_settings(folder.read_settings()))
 
     def series(self, name: str) -> tuple[Floats, Floats, Floats]:
         """Return steps, minutes and values of one metric, where it was written."""
@@ -82,8 +85,30 @@ class RunHistory:
     @property
     def total(self) -> tuple[float, float] | None:
         """The official total and its confidence, if it was evaluated."""
-        evaluation = self.summary.get("evaluation")
-        return (evaluation["total"], evaluation["ci95"]) if evaluation else None
+        evaluation = self.summary.get("evaluation") or {}
+        return (evaluation["total"], evaluation["ci95"]) if evaluation.keys() >= {"total", "ci95"} else None
+
+
+def flat_settings(sections: dict[str, Any]) -> dict[str, Any]:
+    """Return sections of settings as one mapping.
+
+    >>> flat_settings({"env": {"red": "bline"}, "ppo": {"policy": {"hidden": [8]}}})
+    {'env.red': 'bline', 'learner': 'ppo', 'learner.policy.hidden': [8]}
+    """
+    found: dict[str, Any] = {}
+
+    def add(name: str, value: Any) -> None:
+        if isinstance(value, dict):
+            for key, item in value.items():
+                add(f"{name}.{key}", item)
+        else:
+            found[name] = value
+
+    for section, values in sections.items():
+        if section in LEARNERS:
+            found["learner"] = section
+        add("learner" if section in LEARNERS else section, values)
+    return found
 
 
 def metric_title(name: str) -> str:

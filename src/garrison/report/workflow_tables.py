@@ -5,8 +5,8 @@ besides stands behind. `orders.csv` has those of their summary of fixed workflow
 """
 
 import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from garrison.learn import stages
 from garrison.report.search_history import SearchHistory, order_text
 from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 from garrison.runs.folder import RunFolder
+from garrison.storage.atomic import write_json, write_text
 
 FOLDER = "export"
 LISTED = 3  # candidates of a decision that the users' log has columns for
@@ -137,7 +138,7 @@ def write_markdown(path: Path, trials: Sequence[Values]) -> None:
             f"{s['compliance']:.3f} ± {s['compliance_ci95']:.3f} | {s['fixes']:.1f} | "
             f"{'' if trial['observed'] else 'does not comply'} |"
         )
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _training_row(trial: int, order: str, row: Mapping[str, float], before: int) -> tuple[Any, ...] | None:
@@ -191,11 +192,12 @@ def _gp_row(trial: Values) -> tuple[Any, ...]:
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(rows)
+    table = StringIO(newline="")
+    writer = csv.writer(table)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_text(path, table.getvalue())
 
 
 def _write_config(out: Path, settings: Values) -> None:
-    (out / "experiment_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+    write_json(out / "experiment_config.json", settings)

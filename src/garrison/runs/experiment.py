@@ -1,18 +1,22 @@
-"""Everything that decides a run, as frozen dataclasses; YAML files in and out."""
+"""Everything that decides a run, as frozen dataclasses; plain values and YAML in and out."""
 
-from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
-from typing import Any, Self
+import re
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import Annotated, Any, Self
+
+import tyro
 
 from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
+from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
 from garrison.text import short
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+NO_PRESET = "none"
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,15 @@ class Experiment:
     env: EnvConfig = field(default_factory=EnvConfig)
     run: RunConfig = field(default_factory=RunConfig)
     learner: LearnerConfig = field(default_factory=PPOConfig)
+    preset: Annotated[str, tyro.conf.Suppress] = NO_PRESET
+    """The preset that it began from: `garrison.runs.experiment_file` tells what differs; none for the bare defaults."""
+
+    @property
+    def name(self) -> str:
+        """What to call a run that nobody has named: its preset, or else its learner and its environment."""
+        if self.preset != NO_PRESET:
+            return self.preset
+        return re.sub(r"[^\w.]+", "-", f"{self.algorithm}-{self.env.env}")
 
     @property
     def algorithm(self) -> str:
@@ -86,28 +99,33 @@ class Experiment:
         until = f"for {self.run.duration}" if self.run.duration else f"{short(self.learner.steps)} steps"
         return f"{self.task.describe()}, {self.env.envs} envs, {until}, seed {self.learner.seed}"
 
+    def changed(self, **settings: Any) -> Self:
+        """Return the same with other settings, under the names that they have in files and as flags.
+
+        >>> Experiment().changed(rules="leaderboard", steps=1000, hidden=(32,)).describe()
+        'against bline:0.5,meander:0.5, rules leaderboard, 1024 envs, 1 k steps, seed 0'
+        """
+        found: Self = _changed(self, settings)
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values."""
-        parts = {self.algorithm if f.name == "learner" else f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: yaml_settings.plain(asdict(part)) for name, part in parts.items()}
+        parts = {self.algorithm if f.name == "learner" else f.name: getattr(self, f.name) for f in self._parts()}
+        return {"preset": self.preset} | {name: yaml_settings.plain(asdict(part)) for name, part in parts.items()}
 
     @classmethod
-    def from_dict(cls, values: Any, base: Self | None = None) -> Self:
+    def from_dict(cls, values: Any, base: Self) -> Self:
         """Read nested plain values; what they do not say is taken from `base`."""
-        base = base or cls()
-        parts = {f.name: getattr(base, f.name) for f in fields(base) if f.name != "learner"}
+        parts = {f.name: getattr(base, f.name) for f in base._parts() if f.name != "learner"}
         if not isinstance(values, dict):
-            raise UserError(f"the file must be a mapping of settings; got {values!r}.")
-        yaml_settings.check_names(values, [*parts, *LEARNERS])
-        algorithms = [name for name in values if name in LEARNERS]
-        if len(algorithms) > 1:
-            raise UserError(f"a run has one learner; the file has settings for {' and '.join(algorithms)}.")
+            raise UserError(f"the file must be a mapping of settings; got {shown(values)}.")
+        yaml_settings.check_names(values, ["preset", *parts, *LEARNERS])
         read = {
             name: yaml_settings.read(type(part), values[name], part, name)
             for name, part in parts.items()
             if name in values
         }
-        for name in algorithms:
+        if (name := section_of(values)) is not None:
             kind = LEARNERS[name].config
             learner = base.learner if type(base.learner) is kind else kind()
             read["learner"] = yaml_settings.read(kind, values[name], learner, name)
@@ -118,18 +136,41 @@ class Experiment:
         return yaml_settings.to_yaml(self.to_dict())
 
     @classmethod
-    def from_yaml(cls, text: str, base: Self | None = None) -> Self:
-        """Read settings from YAML text."""
+    def from_yaml(cls, text: str, base: Self) -> Self:
+        """Read settings from YAML text; what it does not say is taken from `base`."""
         return cls.from_dict(yaml_settings.from_yaml(text), base)
 
+    def _parts(self) -> list[Any]:
+        """Return the fields that are sections of a file."""
+        return [f for f in fields(self) if is_dataclass(getattr(self, f.name))]
 
-def load_experiment(path: Path) -> Experiment:
-    """Read a YAML file."""
-    text = yaml_settings.read_text(path)
-    try:
-        return Experiment.from_yaml(text)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
+
+def section_of(values: dict[str, Any]) -> str | None:
+    """Return the name of the one learner that settings have a section for; None without one."""
+    algorithms = [name for name in values if name in LEARNERS]
+    if len(algorithms) > 1:
+        raise UserError(f"a run has one learner; the file has settings for {' and '.join(algorithms)}.")
+    return algorithms[0] if algorithms else None
+
+
+def _changed(whole: Any, settings: dict[str, Any]) -> Any:
+    """Return a dataclass with other values of its fields and of those in the dataclasses among them."""
+    yaml_settings.check_names(settings, sorted(setting_names(whole)))
+    changes: dict[str, Any] = {}
+    for f in fields(whole):
+        part = getattr(whole, f.name)
+        if not is_dataclass(part):
+            changes |= {f.name: settings[f.name]} if f.name in settings else {}
+        elif own := {name: value for name, value in settings.items() if name in setting_names(part)}:
+            changes[f.name] = _changed(part, own)
+    return replace(whole, **changes)
+
+
+def setting_names(whole: Any) -> set[str]:
+    """Return the names of all settings in a dataclass and in those within it; no two are the same."""
+    parts = [(f.name, getattr(whole, f.name)) for f in fields(whole)]
+    own = {name for name, part in parts if not is_dataclass(part)}
+    return own.union(*(setting_names(part) for _, part in parts if is_dataclass(part)))
 
 
 def parse_duration(text: str) -> float:

@@ -8,6 +8,7 @@ checkpoint.garrison   the last state: evaluates and resumes
 best.garrison         the best of the evaluations during training, if there were any
 summary.json          how it ended and what it scored
 error.txt             the traceback of the failure that ended it, if one did
+.lock                 who writes here, while somebody does
 """
 
 import json
@@ -16,17 +17,59 @@ import platform
 import shutil
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from garrison import system
 from garrison.errors import GarrisonError, UserError
+from garrison.runs.yaml_settings import from_yaml
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
+from garrison.storage.lock import only_writer
+from garrison.storage.schema import (
+    COUNT,
+    MAPPING,
+    NUMBER,
+    SETTINGS,
+    TEXT,
+    Kind,
+    Wrong,
+    check,
+    each,
+    is_number,
+    present,
+)
 
 FREE_BYTES = 50_000_000  # below this a run is not begun: a few checkpoints and the metrics must fit
+ALWAYS = ("step", "time/elapsed_time")
+"""What every row of metrics says."""
+HUGE = 1e300  # beyond it, sums and axes overflow
+SUMMARY: dict[str, Kind] = {
+    "status": TEXT,
+    "name": TEXT,
+    "training_mode": TEXT,
+    "env": TEXT,
+    "total_envs": NUMBER,
+    "seed": NUMBER,
+    "total_updates": NUMBER,
+    "episodes": COUNT,
+    "task": SETTINGS,
+    "task.red_odds": each(NUMBER),
+    "task.rules": TEXT,
+    "task.backend": TEXT,
+    "task.length": COUNT,
+    "evaluation": SETTINGS,
+    "evaluation.total": NUMBER,
+    "evaluation.ci95": NUMBER,
+    "evaluation.rules": TEXT,
+    "action_mix": each(each(NUMBER)),
+}
+"""What a summary says of these, if it says anything."""
 PACKAGES = ("torch", "numpy", "numba", "gymnasium")
 
 
@@ -70,10 +113,7 @@ class RunFolder:
     def create(cls, path: Path) -> "RunFolder":
         """Make a new run's folder; fails where a run is, and where nothing can be written."""
         folder = cls(path)
-        if folder.config.exists() or folder.checkpoint.exists():
-            raise UserError(
-                f"there is a run in {path}: continue it with --resume {path}, or choose another folder with --out."
-            )
+        folder._check_free()
         folder._check_writable()
         return folder
 
@@ -82,10 +122,11 @@ class RunFolder:
         """Make a new run's folder: `out`, or one under runs/ that is called by `stem` and the time."""
         if out:
             return cls.create(Path(out))
-        base = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"
+        base = path = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"
         number = 1
-        while (path := base if number == 1 else base.with_name(f"{base.name}-{number}")).exists():
+        while not _made(path):  # also by another run that began in the same second
             number += 1
+            path = base.with_name(f"{base.name}-{number}")
         return cls.create(path)
 
     @classmethod
@@ -96,6 +137,24 @@ class RunFolder:
             what = "is not a run's folder: it has no config.yaml" if path.exists() else "does not exist"
             raise UserError(f"{path} {what}.")
         return folder
+
+    @contextmanager
+    def held(self, is_new: bool) -> Iterator[None]:
+        """Be the only one who writes here; raises a UserError that names the other one.
+
+        A new folder in which nothing is left in the end is removed.
+        """
+        hint = f"Wait for it or stop it; then continue with --resume {self.path}, or choose another folder with --out."
+        with _said(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with only_writer(self.path, hint):
+                if is_new:
+                    self._check_free()  # again: another run may have come and gone in the meantime
+                yield
+        finally:
+            if is_new and self.path.is_dir() and not any(self.path.iterdir()):
+                self.path.rmdir()
 
     def reopen(self) -> None:
         """Make sure that an existing run can be continued here."""
@@ -132,12 +191,17 @@ class RunFolder:
         """Return the lines of the metrics file; a last line cut short by a crash is left out."""
         if not self.metrics.exists():
             return []
+        lines = _text(self.metrics).splitlines()
         rows = []
-        for line in self.metrics.read_text().splitlines():
+        for number, line in enumerate(lines, start=1):
             try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
+                rows.append(_metrics_row(line))
+            except ValueError as error:
+                if number < len(lines) or isinstance(error, UserError):
+                    raise UserError(
+                        f"{self.metrics} is damaged: line {number} is no row of metrics.",
+                        hint="Remove that line, or use another copy.",
+                    ) from None
         return rows
 
     def trim_metrics(self, step: int) -> None:
@@ -147,10 +211,41 @@ class RunFolder:
 
     def read_summary(self) -> dict[str, Any]:
         """Return the summary, empty before the run has ended."""
-        return dict(json.loads(self.summary.read_text())) if self.summary.exists() else {}
+        if not self.summary.exists():
+            return {}
+        try:
+            values = json.loads(_text(self.summary))
+        except (ValueError, RecursionError):
+            raise UserError(f"{self.summary} is damaged: it is not JSON. Use another copy, or remove it.") from None
+        try:
+            check({"summary": values}, {"summary": MAPPING})
+            check(values, present(values, SUMMARY))
+        except Wrong as wrong:
+            raise UserError(
+                f"{self.summary} is not a run's summary: {wrong}. Use another copy, or remove it."
+            ) from None
+        return dict(values)
+
+    def read_settings(self) -> dict[str, Any]:
+        """Return the sections of the settings as they are written; empty where YAML cannot be read."""
+        if find_spec("yaml") is None:
+            return {}
+        try:
+            values = from_yaml(_text(self.config))
+            check({"settings": values}, {"settings": MAPPING})
+        except (UserError, Wrong) as error:
+            raise UserError(f"{self.config} is damaged: {error}", hint="Use another copy.") from None
+        return dict(values)
+
+    def _check_free(self) -> None:
+        if self.config.exists() or self.checkpoint.exists():
+            raise UserError(
+                f"there is a run in {self.path}: continue it with --resume {self.path}, or choose another folder "
+                "with --out."
+            )
 
     def _check_writable(self) -> None:
-        try:
+        with _said(self.path):
             made = not self.path.exists()
             self.path.mkdir(parents=True, exist_ok=True)
             write_bytes(self.path / "probe", [b"probe"])
@@ -158,10 +253,49 @@ class RunFolder:
             free = shutil.disk_usage(self.path).free
             if made:  # the first file makes it again: settings that turn out to be wrong leave nothing behind
                 self.path.rmdir()
-        except OSError as error:
-            raise UserError(f"cannot write to {self.path}: {os.strerror(error.errno or 0)}.") from None
         if free < FREE_BYTES:
             raise UserError(f"only {free / 1e6:.0f} MB are free on the disk of {self.path}; a run needs 50 MB.")
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Turn the system's refusal to write into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot write to {path}: {os.strerror(error.errno or 0)}.") from None
+
+
+def _made(path: Path) -> bool:
+    """Make a folder; return False if there is one, True also if it cannot be made: whoever writes there will say so."""
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        return not path.is_dir()
+    except OSError:
+        pass
+    return True
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {os.strerror(error.errno or 0)}.") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is damaged: it is not text. Use another copy.") from None
+
+
+def _metrics_row(line: str) -> dict[str, float]:
+    """Read one line of metrics; raises a ValueError if it is cut short, a UserError if it is something else."""
+    try:
+        row: dict[str, float] = json.loads(line)
+    except RecursionError:
+        raise ValueError(line) from None
+    known = isinstance(row, dict) and all(is_number(row.get(key)) and row[key] >= 0 for key in ALWAYS)
+    if not known or not all(isinstance(x, int | float) and (abs(x) < HUGE or x != x) for x in row.values()):
+        raise UserError(line)
+    return row
 
 
 def versions() -> dict[str, Any]:

@@ -1,11 +1,18 @@
 """Ctrl-C that lets a run finish what it is doing."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
+try:
+    import termios
+except ImportError:  # not a Unix
+    termios = None  # type: ignore[assignment]
+
+LOCAL_FLAGS = 3  # where `tcgetattr` keeps them
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,3 +47,21 @@ class Interrupts:
             raise KeyboardInterrupt
         self.signal = number
         self._notice()
+
+
+class SilentInterrupts:
+    """While entered, the terminal does not print ^C, which would move a panel that is redrawn in place."""
+
+    _before: list[Any] | None = None
+
+    def __enter__(self) -> Self:
+        if termios is not None and sys.stdin is not None and sys.stdin.isatty():
+            self._before = termios.tcgetattr(sys.stdin)
+            flags = [*self._before]
+            flags[LOCAL_FLAGS] &= ~termios.ECHOCTL
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, flags)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if termios is not None and self._before is not None:
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, self._before)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from garrison.errors import choose
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
-from garrison.runs.experiment import Experiment, RunConfig
+from garrison.learn.registry import LEARNERS
+from garrison.registration import CAGE2
+from garrison.runs.experiment import NO_PRESET, Experiment, RunConfig
 from garrison.tasks.registry import EnvConfig
-
-DEFAULT = "ppo-mixed"
 
 _ENV = EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact")
 _BLINE, _MEANDER = replace(_ENV, red="bline"), replace(_ENV, red="meander")
@@ -101,7 +101,7 @@ _A3C_CARTPOLE = A3CConfig(
     reward_scale=0.05,
 )
 
-PRESETS: dict[str, tuple[str, Experiment]] = {
+_PRESETS: dict[str, tuple[str, Experiment]] = {
     "ppo-mixed": (
         "CAGE-2 against B_line and Meander in equal shares; the default",
         Experiment(_MIXED, learner=_PPO),
@@ -139,6 +139,24 @@ PRESETS: dict[str, tuple[str, Experiment]] = {
 }
 
 
+PRESETS = {name: (what, replace(experiment, preset=name)) for name, (what, experiment) in _PRESETS.items()}
+"""What each is, and its settings."""
+
+
 def preset(name: str) -> Experiment:
-    """Return a named experiment."""
+    """Return a named experiment; `NO_PRESET` is PPO's bare defaults."""
+    if name == NO_PRESET:
+        return Experiment()
     return PRESETS[choose("preset", name, list(PRESETS))][1]
+
+
+def default_preset(env: str = CAGE2, algorithm: str = "ppo") -> Experiment:
+    """Return what settings that name no preset begin from.
+
+    That is the learner's `-mixed` preset for CAGE-2. Presets are tuned for an environment, so any other one begins
+    from the learner's bare defaults.
+    """
+    name = f"{algorithm}-mixed"
+    if env == CAGE2 and name in PRESETS:
+        return preset(name)
+    return Experiment(EnvConfig(env=env), learner=LEARNERS[algorithm].config())

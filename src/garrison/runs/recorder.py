@@ -1,35 +1,19 @@
-"""What a learner hands its progress to: writes metrics and checkpoints, and says when to stop."""
+"""What a learner hands its progress to when there is a folder: writes metrics and checkpoints."""
 
 import json
 import os
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Any, BinaryIO
 
-from garrison.learn.run import RunLog
 from garrison.runs.folder import RunFolder
+from garrison.runs.follower import Follower, Limits
 from garrison.runs.view import View
 from garrison.storage import checkpoint
+from garrison.system import install
 
 
-@dataclass(frozen=True)
-class Limits:
-    """When a run ends and when it is saved."""
-
-    steps: int | None
-    """Stop after this many environment steps; None if the time decides."""
-    seconds: float | None
-    """Stop after this many seconds; None if the steps decide."""
-    checkpoint_every: float
-    """Seconds between checkpoints."""
-    evaluate_every: int = 0
-    """Steps between evaluations; 0 means none."""
-
-
-class Recorder(RunLog):
+class Recorder(Follower):
     """Writes a run's folder while it goes.
 
     Args:
@@ -54,65 +38,28 @@ class Recorder(RunLog):
         resumed: dict[str, Any] | None = None,
         tensorboard: bool = False,
     ) -> None:
-        self.folder, self.limits, self.about = folder, limits, about
-        self._view, self._interrupted, self._evaluate = view, interrupted, evaluate
-        self.seconds_before: float = resumed["seconds"] if resumed else 0.0
-        self._began = self._saved_at = monotonic()
+        super().__init__(limits, view, interrupted, resumed)
+        self.folder, self.about, self._evaluate = folder, about, evaluate
+        self._saved_at = self._now()
         self._evaluated_at = -1
-        self.first: dict[str, float] = {}
-        self.last: dict[str, float] = {}
-        self.best_return = -float("inf")
         self.best_total = -float("inf")
-        self.saved_step: int | None = None
         self.unsaved: str | None = None
         self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
         self._board = _summary_writer(folder.path, view.say) if tensorboard else None
-        self.first_step: int = resumed["state"]["steps"] if resumed else 0
-        self._step = self.first_step
-
-    @property
-    def seconds(self) -> float:
-        """How long the run has taken, earlier parts included."""
-        return self.seconds_before + monotonic() - self._began
-
-    @property
-    def share(self) -> float:
-        """The share of the run that is done, 0 to 1."""
-        by_time = self.seconds / self.limits.seconds if self.limits.seconds else 0.0
-        by_steps = self._step / self.limits.steps if self.limits.steps else 0.0
-        return min(1.0, max(by_time, by_steps))
-
-    @property
-    def stop(self) -> bool:
-        """Whether to end after this update; the time alone never ends a part before its first one."""
-        seconds = self.limits.seconds
-        return self._interrupted() or (seconds is not None and bool(self.last) and self.seconds >= seconds)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
-        """Write the metrics of one update."""
-        self._step = step
-        row: dict[str, float] = {"step": step, "time/elapsed_time": round(self.seconds, 3)}
-        row |= metrics
-        if memory := peak_memory_gb():
-            row["system/peak_memory_gb"] = memory
-        self.first = self.first or row
-        self.last = row
-        self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))
-        self._write(row)
-        self._view.show(row, self.share)
-
-    def say(self, text: str) -> None:
-        """Pass on what went wrong without ending the run."""
-        self._view.say(text)
+        """Write and show the metrics of one update."""
+        self._write(self.add(step, metrics))
+        self.show()
 
     def due_checkpoint(self, step: int) -> bool:
         """Return whether a checkpoint or an evaluation is due."""
-        return monotonic() - self._saved_at >= self.limits.checkpoint_every or self._due_evaluation(step)
+        return self._now() - self._saved_at >= self.limits.checkpoint_every or self._due_evaluation(step)
 
     def checkpoint(self, state: dict[str, Any]) -> None:
         """Put a new checkpoint in the place of the last one; if that fails, the last one stays and the run goes on."""
         values = {**self.about, "seconds": self.seconds, "state": state}
-        self._saved_at = monotonic()
+        self._saved_at = self._now()
         if self._save(self.folder.checkpoint, values):
             self.saved_step = state["steps"]
         if self._evaluate is not None and self._due_evaluation(state["steps"]):
@@ -167,20 +114,10 @@ def reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-def peak_memory_gb() -> float | None:
-    """Return the most memory that this process has held, where the system tells."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    unit = 1 if sys.platform == "darwin" else 1024
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9, 4)
-
-
 def _summary_writer(path: Path, warn: Callable[[str], None]) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        warn("TensorBoard is not installed, so no events are written: pip install 'garrison[train]'")
+        warn(f"TensorBoard is not installed, so no events are written: {install('train')}")
         return None
     return SummaryWriter(str(path))

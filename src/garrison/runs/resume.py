@@ -1,29 +1,33 @@
 """Continuing a run: what must fit, what may differ, and how exact it will be."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_run
 
 
-def open_folder(out: str, stem: str, resume: str) -> tuple[RunFolder, dict[str, Any] | None]:
-    """Return the folder of a new run, or the one to resume with the values of its checkpoint."""
-    if not resume:
-        return RunFolder.fresh(out, stem), None
-    folder = RunFolder.open(Path(resume))
-    return folder, resume_values(folder)
+@contextmanager
+def open_folder(out: str, stem: str, resume: str) -> Iterator[tuple[RunFolder, dict[str, Any] | None]]:
+    """Give the folder of a new run, or the one to resume with its checkpoint's values, as its only writer."""
+    folder = RunFolder.open(Path(resume)) if resume else RunFolder.fresh(out, stem)
+    with folder.held(is_new=not resume):
+        yield folder, resume_values(folder) if resume else None
 
 
 def resume_values(folder: RunFolder) -> dict[str, Any]:
     """Return the values of the checkpoint that a run continues from."""
     folder.reopen()
     values = checkpoint.load(folder.path)
-    checkpoint.require(values, str(folder.checkpoint))
+    require_run(values, str(folder.checkpoint))
     return values
 
 
@@ -37,8 +41,10 @@ def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, 
         raise UserError(f"cannot resume: the run was trained by {algorithm}.")
     before, now = values["experiment"]["env"], about["experiment"]["env"]
     for name in fixed:
-        if before[name] != now[name]:
-            raise UserError(f"cannot resume with --{name} {now[name]}: the run has {before[name]}; start a new one.")
+        if before.get(name) != now[name]:
+            raise UserError(
+                f"cannot resume with --{name} {now[name]}: the run has {before.get(name)}; start a new one."
+            )
     saved = values["policy"]["config"]
     for name, value in about["policy"]["config"].items():
         if saved.get(name) != value:
@@ -47,12 +53,28 @@ def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, 
             )
 
 
+def check_unfinished(folder: RunFolder, values: dict[str, Any], steps: int, seconds: float | None) -> None:
+    """Refuse to continue a run that has reached its end and knows it, before anything is written.
+
+    `steps` and `seconds` say where the end is; the steps count only if the time does not decide.
+    """
+    if folder.read_summary().get("status") != "finished":  # killed at the very end: its summary is still to be written
+        return
+    made, took = values["state"]["steps"], values["seconds"]
+    if seconds is None and made >= steps:
+        done, more = f"it has made {made:,} of {steps:,} steps", f"--steps {2 * made}"
+    elif seconds is not None and took >= seconds:
+        done, more = f"it has trained for {took:,.0f} of {seconds:,.0f} s", f"--duration {2 * took:.0f}s"
+    else:
+        return
+    raise UserError(f"the run is finished: {done}.", hint=f"To train on, give it more in all, such as {more}.")
+
+
 def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, view: View) -> dict[str, Any]:
     """Return the state to continue from; say what differs from the part before, and how exact it will be."""
-    before, now = values["experiment"], about["experiment"]
-    changed = [
-        f"{part}.{name}" for part in now for name in now[part] if now[part][name] != before.get(part, {}).get(name)
-    ]
+    before, now = (yaml_settings.flat(each["experiment"]) for each in (values, about))
+    # The preset is only where the settings began; runs of old versions do not say it.
+    changed = [name for name in now if name != "preset" and now[name] != before.get(name)]
     state: dict[str, Any] = checkpoint.tensors(values["state"])
     where = f"resuming at step {state['steps']:,}"
     if changed:

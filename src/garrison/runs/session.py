@@ -16,11 +16,14 @@ from garrison.learn.nn.description import describe_policy
 from garrison.learn.registry import LEARNERS, train
 from garrison.learn.result import Diverged
 from garrison.learn.run import RunLog
+from garrison.learn.spaces.registry import action_distribution, doubts_about, observation_form
 from garrison.runs.experiment import Experiment
+from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
+from garrison.runs.follower import Follower, Limits
 from garrison.runs.interrupts import Interrupts
-from garrison.runs.recorder import Limits, Recorder
-from garrison.runs.resume import check_fits, layout, prepare_resume
+from garrison.runs.recorder import Recorder
+from garrison.runs.resume import check_fits, check_unfinished, layout, prepare_resume
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
 from garrison.tasks.task import FinalScore
@@ -72,7 +75,7 @@ class Hooks:
 
 @dataclass
 class Outcome:
-    """What a run came to."""
+    """How a run ended."""
 
     experiment: Experiment
     folder: RunFolder | None
@@ -86,6 +89,9 @@ class Outcome:
     values: dict[str, Any]
     """The last checkpoint's values: the experiment, the policy and the learner's state."""
     summary: dict[str, Any]
+    """What `summary.json` says."""
+    result: "Result | None" = None
+    """What the learner returned; None if it diverged."""
     unsaved: str | None = None
     """Why the last checkpoint could not be written, if it could not."""
     is_written: bool = True
@@ -127,6 +133,7 @@ def run(
         # Actors make environments of their own; then this one only tells what they are like.
         envs = stack.enter_context(closing(task.make_envs(1 if has_actors else experiment.env.envs)))
         about = describe(experiment, envs)
+        doubts = doubts_about(envs.single_observation_space)
         if has_actors:
             envs.close()
         if values is not None:
@@ -135,8 +142,9 @@ def run(
         config = start.config or experiment.learner
         if folder is not None:
             if values is not None:
+                check_unfinished(folder, values, config.steps, experiment.run.seconds)
                 folder.trim_metrics(values["state"]["steps"])
-            folder.write_settings(experiment.to_yaml())
+            folder.write_settings(to_text(experiment))
 
         stack.enter_context(view)
         interrupts = interrupts or stack.enter_context(Interrupts(lambda: view.say(NOTICE)))
@@ -149,8 +157,9 @@ def run(
         try:
             run_log = hooks.follow(envs, log, values)
             state = prepare_resume(values, about, envs, view) if values is not None else None
-            if start.says:
-                view.say(start.says)
+            for sentence in (start.says, doubts):
+                if sentence:
+                    view.say(sentence)
             made = task.make_envs if has_actors else envs
             result = train(config, made, experiment.env.envs, run_log, state, start.weights, connect)
             state = result.state
@@ -165,19 +174,24 @@ def run(
             envs.close()
     if status == "finished" and interrupts.signal is not None and not hooks.has_stopped():
         status = "interrupted"
-    outcome = Outcome(experiment, folder, status, message, interrupts.exit_code, {**about, "state": state}, {})
+    summary = summarise(name, experiment, status, message, log, result) | hooks.summary(status, message)
+    outcome = Outcome(
+        experiment, folder, status, message, interrupts.exit_code, {**about, "state": state}, summary, result
+    )
     if isinstance(log, Recorder):
-        outcome.summary = summarise(name, experiment, status, message, log, result) | hooks.summary(status, message)
         outcome.is_written = write_summary(log.folder, outcome.summary)
         outcome.unsaved = log.unsaved
     return outcome
 
 
 def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
-    """Return what a checkpoint says besides the learner's state."""
+    """Return what a checkpoint says besides the learner's state; refuse spaces that no policy is for."""
+    spaces = envs.single_observation_space, envs.single_action_space
+    observation_form(spaces[0])
+    action_distribution(spaces[1])
     return {
         "experiment": experiment.to_dict(),
-        "policy": describe_policy(experiment.learner.policy, envs.single_observation_space, envs.single_action_space),
+        "policy": describe_policy(experiment.learner.policy, *spaces),
         "layout": layout(envs),
     }
 
@@ -194,21 +208,6 @@ def score(outcome: Outcome) -> FinalScore | None:
     return found
 
 
-class StopOnly(RunLog):
-    """Keeps nothing, and only knows when to stop."""
-
-    def __init__(self, interrupts: Interrupts) -> None:
-        self._interrupts = interrupts
-
-    @property
-    def stop(self) -> bool:
-        """Whether to end after this update."""
-        return self._interrupts.signal is not None
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
 def _open_log(
     experiment: Experiment,
     steps: int,
@@ -217,11 +216,16 @@ def _open_log(
     view: View,
     interrupts: Interrupts,
     values: dict[str, Any] | None,
-) -> Recorder | StopOnly:
+) -> Follower:
     """Return what follows the learner: the folder's recorder, if there is a folder."""
-    if folder is None:
-        return StopOnly(interrupts)
     task, settings, seconds = experiment.task, experiment.run, experiment.run.seconds
+    limits = Limits(None if seconds else steps, seconds, settings.checkpoint_every, settings.evaluate_every)
+
+    def interrupted() -> bool:
+        return interrupts.signal is not None
+
+    if folder is None:
+        return Follower(limits, view, interrupted, values)
 
     def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]]:
         found = task.quick_score(saved)
@@ -230,10 +234,10 @@ def _open_log(
 
     return Recorder(
         folder,
-        Limits(None if seconds else steps, seconds, settings.checkpoint_every, settings.evaluate_every),
+        limits,
         about,
         view,
-        interrupted=lambda: interrupts.signal is not None,
+        interrupted,
         evaluate=quick_score if task.is_scored else None,
         resumed=values,
         tensorboard=settings.tensorboard,
@@ -256,7 +260,7 @@ def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exceptio
 
 @contextmanager
 def _connected(address: str) -> Iterator[None]:
-    """Be connected to a cluster, if an address is given."""
+    """Stay connected to a cluster inside, if an address is given."""
     if not address:
         yield
         return

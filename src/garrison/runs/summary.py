@@ -1,26 +1,30 @@
-"""How a run ended: the summary in its folder and the last words on the terminal."""
+"""How a run ended: the summary in its folder and what the terminal shows at the end."""
 
 import sys
 from typing import TYPE_CHECKING, Any
 
 from garrison.runs.experiment import Experiment
 from garrison.runs.folder import RunFolder
-from garrison.runs.recorder import Recorder, reason
+from garrison.runs.follower import Follower
+from garrison.runs.recorder import reason
 from garrison.storage.atomic import write_json
 from garrison.text import clock, short
 
 if TYPE_CHECKING:
     from garrison.learn.result import Result
 
+FEW_UPDATES = 10
+"""With fewer, a policy has hardly changed since its weights were drawn."""
+
 
 def summarise(
-    name: str, experiment: Experiment, status: str, message: str, recorder: Recorder, result: "Result | None"
+    name: str, experiment: Experiment, status: str, message: str, log: Follower, result: "Result | None"
 ) -> dict[str, Any]:
     """Return what the folder keeps about the end, under the names that users' scripts read."""
-    first, last = recorder.first, recorder.last
-    steps, seconds = int(last.get("step", 0)), recorder.seconds
+    first, last = log.first, log.last
+    steps, seconds = int(last.get("step", log.first_step)), log.seconds
     reward = "rollout/ep_reward_mean"
-    here = recorder.seconds - recorder.seconds_before
+    here = log.seconds - log.seconds_before
     summary: dict[str, Any] = {
         "name": name,
         "status": status,
@@ -32,18 +36,21 @@ def summarise(
         "total_timesteps": steps,
         "total_updates": result.updates if result else None,
         "duration_seconds": round(seconds, 3),
-        "average_fps": round((steps - recorder.first_step) / here, 1) if here > 0 else None,
+        "average_fps": round((steps - log.first_step) / here, 1) if here > 0 else None,
         "final_fps": last.get("time/fps"),
         "performance": {
             "initial_reward": first.get(reward),
             "final_reward": last.get(reward),
-            "best_reward": recorder.best_return if reward in last else None,
+            "best_reward": log.best_return if reward in last else None,
         },
         "resource_usage": {"peak_memory_gb": last.get("system/peak_memory_gb")},
-        "checkpoint_step": recorder.saved_step,
+        "checkpoint_step": log.saved_step,
     }
     if result is not None:
         summary |= {"time_split": result.times, "threads": result.threads, "compute": result.compute}
+        if status == "finished" and result.updates < FEW_UPDATES:
+            made = f"{result.updates} update{'' if result.updates == 1 else 's'} of the weights"
+            summary["warning"] = f"there were only {made}, so the score means nothing yet: train longer."
     if message:
         summary["message"] = message
     return summary
@@ -60,7 +67,7 @@ def write_summary(folder: RunFolder, summary: dict[str, Any]) -> bool:
 
 
 def print_end(summary: dict[str, Any], folder: RunFolder, quiet: bool) -> None:
-    """Tell how it ended and how to go on."""
+    """Print how it ended and how to go on."""
     status, step = summary["status"], summary["checkpoint_step"]
     if status == "diverged":
         print(f"garrison train: {summary['message']}", file=sys.stderr)

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from garrison.errors import UserError
+from garrison.storage.schema import shown
 from garrison.system import require
 
 T = TypeVar("T")
+HIGHEST = 2**63  # of a whole number: what the simulator and the networks count with
 
 
 def to_yaml(values: dict[str, Any]) -> str:
@@ -35,6 +37,10 @@ def from_yaml(text: str) -> Any:
         values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UserError(f"not valid YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise UserError("not valid settings: the YAML is nested too deeply.") from None
+    except ValueError as error:  # a number or a date that Python does not take
+        raise UserError(f"not valid YAML: {error}.") from None
     return {} if values is None else values
 
 
@@ -55,10 +61,23 @@ def plain(value: Any) -> Any:
     return value
 
 
+def flat(values: dict[str, Any], where: str = "") -> dict[str, Any]:
+    """Return nested values by their dotted names.
+
+    >>> flat({"env": {"red": "bline"}, "ppo": {"policy": {"hidden": [64]}}})
+    {'env.red': 'bline', 'ppo.policy.hidden': [64]}
+    """
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        name = _join(where, key)
+        found |= flat(value, name) if isinstance(value, dict) and value else {name: value}
+    return found
+
+
 def read(cls: type[T], values: Any, base: T, where: str) -> T:
     """Build a dataclass from a mapping; `where` is the path to it, for messages."""
     if not isinstance(values, dict):
-        raise UserError(f"{where} must be a mapping of settings; got {values!r}.")
+        raise UserError(f"{where} must be a mapping of settings; got {shown(values)}.")
     hints = typing.get_type_hints(cls)
     check_names(values, hints, where)
     changes = {
@@ -97,7 +116,12 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
     if origin is tuple and isinstance(value, list | tuple):
         return tuple(_convert(item, typing.get_args(hint)[0], where) for item in value)
     if origin is dict and isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise UserError(f"the names in {where} must be text; got {shown(key)}.")
         return value
+    if isinstance(value, int) and abs(value) >= HIGHEST:
+        raise UserError(f"{where} is a number with too many digits.")
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if hint is float and isinstance(value, str):  # YAML takes 1e-3, without a dot, for text
@@ -109,4 +133,4 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
         return value
     names = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
     wanted = names.get(getattr(hint, "__name__", ""), "a list" if origin is tuple else "a mapping")
-    raise UserError(f"{where} must be {wanted}; got {value!r}.")
+    raise UserError(f"{where} must be {wanted}; got {shown(value)}.")

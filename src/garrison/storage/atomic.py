@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from typing import Any
 def write_bytes(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     """Write a file beside `path`, force it to the disk, then put it in the place of `path`.
 
-    On an error the old file stays and the new one is removed.
+    On an error the old file stays and the new one is removed; an OSError names `path`, also one of a full disk.
     """
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -20,10 +21,18 @@ def write_bytes(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
+    except BaseException as error:
+        if isinstance(error, OSError):
+            error.filename = str(path)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` as UTF-8."""
+    write_bytes(path, [text.encode()])
 
 
 def write_json(path: Path, value: Any) -> None:

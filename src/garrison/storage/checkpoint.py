@@ -85,17 +85,10 @@ def decode(content: bytes, name: str) -> dict[str, Any]:
         raise UserError(f"{name} is damaged: its checksum is wrong, so it was cut short or changed. Use another copy.")
     try:
         return _read(body, start, end, name)
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, MemoryError) as error:
         if isinstance(error, UserError):
             raise
         raise UserError(f"{name} is not a valid checkpoint: its header does not describe its content.") from None
-
-
-def require(values: dict[str, Any], name: str) -> None:
-    """Check that a file holds an agent and its training, and not other values."""
-    for key in ("experiment", "policy", "state"):
-        if not isinstance(values.get(key), dict):
-            raise UserError(f"{name} is a checkpoint without {key!r}: it holds no agent.")
 
 
 def _read(body: bytes, start: int, end: int, name: str) -> dict[str, Any]:
@@ -117,7 +110,9 @@ def _read(body: bytes, start: int, end: int, name: str) -> dict[str, Any]:
         )
         arrays.append(array.reshape(row["shape"]).copy())
         end += array.nbytes
-    values: dict[str, Any] = _put_arrays(header["tree"], arrays)
+    values = _put_arrays(header["tree"], arrays)
+    if not isinstance(values, dict):
+        raise TypeError("the tree has no names")
     return values
 
 

@@ -1,14 +1,15 @@
 """CAGE-2: its settings, how they reach the simulator, and the challenge's protocol as the score of a training."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from garrison.cage2.names import ACTION_SETS, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
+from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
+from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
-from garrison.tasks.task import EnvSettings, FinalScore, QuickScore, Task
+from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
@@ -21,8 +22,8 @@ class Cage2Settings(EnvSettings):
 
     red: str = "bline:0.5,meander:0.5"
     """Who attacks in CAGE-2: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
-    (bline:0.7,meander:0.3), drawn at each reset."""
-    rules: str = "head"
+    (bline:0.7,meander:0.3), drawn at each reset; or a class of your own, module:Class."""
+    rules: str = DEFAULT_RULES
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
     length: int = 100
     """CAGE-2: steps after which an episode is cut."""
@@ -35,8 +36,8 @@ class Cage2Settings(EnvSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.length < 1:
-            raise UserError(f"length must be at least 1; got {self.length}.")
+        if not 1 <= self.length < MANY:
+            raise UserError(f"length must be at least 1, and less than {MANY:,}; got {self.length}.")
         choose("rules", self.rules, RULES)
         choose("encoder", self.encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)
@@ -45,15 +46,15 @@ class Cage2Settings(EnvSettings):
 
     @property
     def red_odds(self) -> dict[str, float]:
-        """The odds of each attacker."""
-        return parse_odds(self.red)
+        """The odds of each attacker of the simulator; none if somebody's own class attacks."""
+        return {} if is_own(self.red) else parse_odds(self.red)
 
 
 def env_arguments(config: Cage2Settings) -> dict[str, Any]:
     """Return the settings as keyword arguments of `garrison.cage2.Env` and `VectorEnv`."""
     odds = config.red_odds
     return {
-        "red": odds if len(odds) > 1 else next(iter(odds)),
+        "red": odds if len(odds) > 1 else next(iter(odds), config.red),
         "rules": config.rules,
         "length": config.length,
         "encoder": config.encoder,
@@ -105,20 +106,21 @@ class Cage2Task(Task):
         config = self.config
         return {
             "backend": config.backend,
+            "red": config.red,
             "red_odds": config.red_odds,
             "rules": config.rules,
             "length": config.length,
         }
 
     def known_scores(self) -> dict[str, float]:
-        """Return what defenders of the leaderboard score against these attackers."""
-        return leaderboard.marks(self.config.red_odds, self.config.length)
+        """Return what defenders of the leaderboard score against these attackers, if the rules are the same."""
+        return leaderboard.marks(self.config.red_odds, self.config.length, self.config.rules)
 
     def quick_score(self, values: dict[str, Any]) -> QuickScore:
         """Play the protocol with fewer episodes."""
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
 
-        result = evaluate(NetworkAgent.of(values, "checkpoint"), self.config.rules, QUICK_EPISODES)
+        result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_EPISODES)
         cells = {f"evaluation/{cell.red}_{cell.length}": cell.mean for cell in result.cells}
         return QuickScore(
             result.total,
@@ -129,20 +131,26 @@ class Cage2Task(Task):
     def final_score(self, values: dict[str, Any], name: str, episodes: int) -> FinalScore:
         """Play the protocol, greedy; also count the share of each action against each attacker."""
         from garrison.agents.counting import CountingAgent
-        from garrison.agents.network import NetworkAgent
+        from garrison.agents.network_agent import NetworkAgent
 
         cells: list[CellScore] = []
         mix: dict[str, dict[str, float]] = {}
         seconds = 0.0
         for red in leaderboard.EVALUATED_REDS:
             agent = CountingAgent(NetworkAgent.of(values, name))
-            part = evaluate(agent, self.config.rules, episodes, reds=[red])
+            part = evaluate(agent, episodes=episodes, reds=[red])
             cells += part.cells
             seconds += part.seconds
             mix[red] = agent.shares()
         cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
-        evaluation = Evaluation(name, self.config.rules, episodes, 0, tuple(cells), seconds)
+        evaluation = dataclasses.replace(part, cells=tuple(cells), seconds=seconds)
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
+
+
+def is_own(text: str) -> bool:
+    """Return whether this names a user's class, as in `my_module:MyRed`, and not the odds of an attacker."""
+    name, colon, _ = text.strip().partition(":")
+    return bool(colon) and "," not in text and name not in SCRIPTED_REDS
 
 
 def parse_odds(text: str) -> dict[str, float]:
@@ -152,6 +160,14 @@ def parse_odds(text: str) -> dict[str, float]:
     {'bline': 0.5, 'meander': 0.5}
     """
     parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    for name, _, share in parts:
+        if name.strip() == "external":
+            raise UserError(
+                "red 'external' waits for Red's actions, which a learner does not give: write your attacker as a class "
+                "and name it, as in --red my_module:MyRed (docs/extend/red_agent.md)."
+            )
+        if share.strip()[:1].isalpha():
+            raise UserError(f"a class of your own ({name}:{share}) cannot be part of a mixture yet: name it alone.")
     names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
     if not names or len(set(names)) != len(names):
         raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")

@@ -7,6 +7,10 @@ from typing import Any, ClassVar
 from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig
 from garrison.registration import CAGE2
+from garrison.vector.registry import check_backend
+
+MANY = 2**31
+"""More environments or workers than any machine has memory for."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +27,11 @@ class EnvSettings:
     """Processes or threads of a backend that has them; 0 lets it choose."""
 
     def __post_init__(self) -> None:
-        if self.envs < 1:
-            raise UserError(f"envs must be at least 1; got {self.envs}.")
-        if self.workers < 0:
-            raise UserError(f"workers must be 0 (the backend chooses) or more; got {self.workers}.")
+        if not 1 <= self.envs < MANY:
+            raise UserError(f"envs must be at least 1, and less than {MANY:,}; got {self.envs}.")
+        if not 0 <= self.workers < MANY:
+            raise UserError(f"workers must be 0 (the backend chooses) or more, not {self.workers}.")
+        check_backend(self.backend)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     envs = garrison.vector.make("CartPole-v1", num_envs=64)
 
-`make` tells what the backends are and what they promise.
+The docstring of `make` lists the backends and what they promise.
 """
 
 import lazy_loader

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from gymnasium.vector import AutoresetMode
 
 from garrison.contract import resets
-from garrison.errors import UserError, choose
+from garrison.errors import UserError
 from garrison.system import cores
 from garrison.vector import extras as extras_
 from garrison.vector.base import BatchedEnvs, Setup
+from garrison.vector.naming import resolve_env
 from garrison.vector.options import (
     Autoreset,
     Env,
@@ -24,7 +25,7 @@ from garrison.vector.options import (
     start_method_of,
     worker_count,
 )
-from garrison.vector.registry import BACKENDS
+from garrison.vector.registry import BACKENDS, check_backend
 from garrison.workers import interrupts
 from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
 
@@ -164,7 +165,8 @@ def make(
     gives the same bytes on every backend and number of workers (on `threads`, if the environments are thread-safe).
 
     Args:
-        env: A Gymnasium id, a callable that makes an environment, or a list of them, one per environment.
+        env: A Gymnasium id, `module:Id` (imports what registers it) or `module:callable`; a callable that makes an
+            environment; or a list of them, one per environment.
         num_envs: How many; with a list of callables it may be left out.
         backend: native, serial, pipes, shared, async, threads, ray; or auto, which times one environment and chooses
             (`envs.choice` says what and why).
@@ -174,7 +176,7 @@ def make(
         extras: Names of arrays that the environments publish, or names with cadences: "step", a number of steps, or
             "episode". They arrive in `envs.extras`.
         start_method: How processes start: fork, forkserver or spawn; Python's own default if left out.
-        timeout: Seconds that one environment may take for a step or a reset in a worker process; None waits for ever.
+        timeout: Seconds that one environment may take for a step or a reset in a worker process; None: no limit.
         on_worker_death: What to do when a worker process is killed: raise, or restart it with its environments reset
             and their episodes reported as truncated.
         copy: Return fresh arrays from every call; False returns the buffers, which the next step overwrites.
@@ -182,7 +184,8 @@ def make(
             waiting for the slowest; "workers" does so only where worker processes step the environments.
         env_kwargs: Passed on to the environment.
     """
-    choose("backend", backend, ["auto", "native", *BACKENDS])
+    check_backend(backend)
+    env = resolve_env(env) if isinstance(env, str) else env
     mode = resets.autoreset_mode(autoreset_mode)
     wanted = extras_.cadences(extras)
     if timing not in (True, False, "workers"):
@@ -193,7 +196,7 @@ def make(
     if on_worker_death not in ("raise", "restart"):
         raise UserError(f"on_worker_death must be 'raise' or 'restart'; got {on_worker_death!r}")
     if timeout is not None and timeout <= 0:
-        raise UserError(f"timeout must be a positive number of seconds, or None to wait for ever; got {timeout!r}")
+        raise UserError(f"timeout must be a positive number of seconds, or None for no limit; got {timeout!r}")
     setup = Setup(
         makers,
         mode,

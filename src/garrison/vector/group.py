@@ -1,7 +1,7 @@
 """A group: consecutive environments that one process (or thread) steps, one after the other.
 
 Every backend steps its environments through this class, so autoreset, infos, extras and the checks exist once. Results
-go straight into the rows of a buffers. Infos come back as (environment, info) pairs, only those that are not empty.
+go straight into the rows of the buffers. Infos come back as (environment, info) pairs, only those that are not empty.
 """
 
 from collections.abc import Callable, Sequence

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from garrison.errors import choose
+
 if TYPE_CHECKING:
     from garrison.vector.base import BatchedEnvs
 
@@ -48,6 +50,11 @@ BACKENDS: dict[str, Backend] = {}
 def register(backend: Backend) -> None:
     """Make a backend known to `make`."""
     BACKENDS[backend.name] = backend
+
+
+def check_backend(name: str) -> str:
+    """Return the name of a backend; refuse one that there is not."""
+    return choose("backend", name, ["auto", "native", *BACKENDS])
 
 
 _AT, _TIMED = "garrison.vector.backends", "garrison.vector.timing.timed_envs"

@@ -216,7 +216,7 @@ def writer(space: Space[Any], batch: Arrays) -> Leaf | ObjectLeaf | Branch:
 
 
 def mismatch(space: Space[Any], value: Any, path: str = "the observation") -> str | None:
-    """Say how `value` fails to fit a row of `space`, or return None; bounds are the environment's own business."""
+    """Return how `value` fails to fit a row of `space`, or return None; bounds are the environment's own business."""
     if isinstance(space, spaces.Dict):
         if not isinstance(value, dict) or not space.spaces.keys() <= value.keys():
             return f"{path} must be a dict with the keys {sorted(space.spaces)}; got {_brief(value)}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from garrison.errors import UserError
+from garrison.system import install
 
 if TYPE_CHECKING:
     from garrison.vector.sb3_env import Sb3Env
@@ -22,7 +23,7 @@ def sb3(envs: VectorEnv[Any, Any, Any]) -> "Sb3Env":
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "stable_baselines3":
             raise
-        raise UserError("Stable-Baselines3 is not installed: pip install 'garrison[sb3]'") from error
+        raise UserError(f"Stable-Baselines3 is not installed: {install('sb3')}") from error
     if envs.metadata.get("autoreset_mode") is AutoresetMode.NEXT_STEP:
         raise UserError(
             "Stable-Baselines3 has no place for the extra step of NEXT_STEP autoreset; "

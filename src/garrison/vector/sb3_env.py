@@ -144,7 +144,7 @@ class Sb3Env(VecEnv):
         return self._rows_of(getattr(self.envs, method_name)(*args, **kwargs), chosen)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
-        """Say which of the chosen environments are wrapped in a `wrapper_class`; a compiled batch has no wrappers."""
+        """Return which chosen environments are wrapped in a `wrapper_class`; a compiled batch has no wrappers."""
         chosen = self._chosen(indices)
         if self._each is None:
             return [False for _ in chosen]

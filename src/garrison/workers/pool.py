@@ -63,7 +63,7 @@ class WorkerPool:
         task_of: returns the task of a worker from its number and the number of workers started before it, so that a
             replacement can do otherwise than the one before it.
         memory: shared with all of them; closed with the pool.
-        timeout: seconds of silence after which a worker that owes an answer is late; None waits for ever.
+        timeout: seconds of silence after which a worker that owes an answer is late; None waits without a limit.
         starting_seconds: the same until its first message.
     """
 

@@ -89,7 +89,7 @@ class Supervisor:
         if same >= MANY + self._spare:
             who = f"{plural(same, self._name)} in {SHORT_SECONDS:g} s"
             raise EnvFailed(
-                f"{who} came to the same end, again and again; the last: {self._who(worker)}: {reason}", details=details
+                f"{who} failed for the same reason; the last: {self._who(worker)}: {reason}", details=details
             )
         self.report(worker, f"{reason}; another one takes its place")
         self._pool.restart(worker, grace)

@@ -15,7 +15,7 @@ class Watchdog:
     def __init__(self, count: int, timeout: float | None, starting_seconds: float = STARTING_SECONDS) -> None:
         self.timeout = timeout
         self.patience = None if timeout is None else max(0.01, timeout / LOOKS)
-        """How long one wait may last, in seconds, so that silence is noticed in time; None is for ever."""
+        """How long one wait may last, in seconds, so that silence is noticed in time; None is no limit."""
         self.starting_seconds = starting_seconds
         self.busy: set[int] = set()
         """Workers that owe an answer."""

@@ -6,8 +6,9 @@ from time import monotonic
 from typing import Any
 
 from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
-from garrison.runs.view import LINE_EVERY, LiveView, PlainView, QuietView, Title, View, bar
-from garrison.text import clock, short
+from garrison.runs.characters import bar
+from garrison.runs.view import LINE_EVERY, LiveView, PlainView, QuietView, Title, View
+from garrison.text import short
 
 ROWS = {"environment reward": ENV_REWARD, "alignment reward": ALIGNMENT, "sum": TOTAL, "fixes per episode": FIXES}
 
@@ -31,7 +32,7 @@ class CompliancePlainView(PlainView):
         print(
             f"{100 * share:5.1f} %  {short(row[EPISODES]):>8} episodes  {short(self._clock.speed):>7} steps/s  "
             f"reward {row[ENV_REWARD]:8.2f}  alignment {row[ALIGNMENT]:6.2f}  compliance {row[COMPLIANCE]:.3f}  "
-            f"{clock(self._clock.left)} left",
+            f"{''.join(self._clock.remaining())}",
             flush=True,
         )
 

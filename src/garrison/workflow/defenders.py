@@ -8,6 +8,7 @@ from garrison.agents import load_agent
 from garrison.agents.workflow import BASELINES, GreedyByOrder
 from garrison.errors import UserError
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 from garrison.workflow.inherit import BASE, order_files
 from garrison.workflow.orders import label
 from garrison.workflow.play import AgentDefender, Defender, NetworkDefender
@@ -26,8 +27,7 @@ class SearchDefender:
         self._base = folder / BASE / checkpoint.NAME
         if not self._files:
             raise UserError(f"the search in {folder} has not finished an order yet.")
-        first = checkpoint.load(next(iter(self._files.values())))
-        self.experiment = WorkflowExperiment.of_checkpoint(first)
+        self.experiment = WorkflowExperiment.of_checkpoint(_load(next(iter(self._files.values()))))
         self.orders = tuple(sorted(self._files))
         env = self.experiment.env
         self.interface: dict[str, Any] = {
@@ -41,12 +41,18 @@ class SearchDefender:
         file = self._files.get(order, self._base)
         if not file.exists():
             raise UserError(f"the search has not tried the order {label(order)}, and it has no base network.")
-        self._defender = NetworkDefender(checkpoint.load(file), self.name, self._sample)
+        self._defender = NetworkDefender(_load(file), self.name, self._sample)
         self._defender.begin(envs, order, seed)
 
     def act(self, envs: Any) -> Any:
         """Ask the order's network."""
         return self._defender.act(envs)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    values = checkpoint.load(path)
+    require_agent(values, str(path))
+    return values
 
 
 def find_defender(name: str, sample: bool = False) -> tuple[Defender, WorkflowExperiment]:
@@ -58,10 +64,10 @@ def find_defender(name: str, sample: bool = False) -> tuple[Defender, WorkflowEx
         search = SearchDefender(path, sample)
         return search, search.experiment.of_orders(search.orders)
     if path.is_dir() or path.suffix == ".garrison":
-        values = checkpoint.load(path)
-        checkpoint.require(values, name)
+        values = _load(path)
         if "workflow" in values["experiment"]:
-            return NetworkDefender(values, name, sample), WorkflowExperiment.of_checkpoint(values)
+            settings = WorkflowExperiment.of_checkpoint(values)
+            return NetworkDefender(values, name, sample), settings
     agent = load_agent(name, sample)
     rules = agent.rules or TRAIN.env.rules
     settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))

@@ -1,14 +1,16 @@
 """Whose weights a training starts from: the same order's, else those of the Kendall-nearest order that was trained."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.errors import UserError
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 from garrison.workflow.orders import ORDERS, kendall_matrix, name_of
 
 ORDER_FILES = "orders"
@@ -21,8 +23,8 @@ class Trained:
 
     name: str
     orders: tuple[int, ...]
-    weights: NDArray[np.float32]
-    policy: dict[str, Any]
+    weights: NDArray[np.float32] = field(repr=False)
+    policy: dict[str, Any] = field(repr=False)
     """The network's description, see `garrison.learn.nn.description`."""
     iteration: int = -1
     """In a search: when it was trained."""
@@ -30,12 +32,15 @@ class Trained:
     @classmethod
     def of(cls, values: dict[str, Any], name: str) -> "Trained":
         """Take the weights out of a checkpoint's values."""
+        orders = tuple(values["experiment"]["workflow"]["orders"])
+        if not orders or max(orders) >= len(ORDERS):
+            raise UserError(f"{name} was trained on orders that do not exist: {', '.join(map(str, orders)) or 'none'}.")
         return cls(
             name=name,
-            orders=tuple(values["experiment"]["workflow"]["orders"]),
+            orders=orders,
             weights=np.asarray(values["state"]["weights"], np.float32),
             policy=values["policy"],
-            iteration=int(values.get("iteration", -1)),
+            iteration=values["iteration"] if isinstance(values.get("iteration"), int) else -1,
         )
 
     def distance(self, orders: Sequence[int]) -> float:
@@ -43,7 +48,7 @@ class Trained:
         return float(kendall_matrix()[np.ix_(list(orders), list(self.orders))].min(axis=1).mean())
 
     def to_text(self, orders: Sequence[int]) -> str:
-        """Say where the weights are from."""
+        """Return where the weights are from."""
         what = f"{len(self.orders)} orders" if len(self.orders) > 1 else name_of(self.orders[0])
         if len(self.orders) == len(ORDERS):
             what = "all orders"
@@ -67,7 +72,9 @@ def trained_in(folder: Path) -> list[Trained]:
     for file in files if folder.is_dir() else [folder]:
         if file.is_file() and file.suffix == ".garrison":
             values = checkpoint.load(file)
-            if "workflow" in values.get("experiment", {}):
+            experiment = values.get("experiment")
+            if isinstance(experiment, dict) and "workflow" in experiment:
+                require_agent(values, str(file))
                 found.append(Trained.of(values, str(file)))
     return found
 
@@ -87,5 +94,5 @@ def nearest(orders: Sequence[int], known: Iterable[Trained], policy: dict[str, A
 
 
 def _shape(policy: dict[str, Any]) -> tuple[Any, ...]:
-    sizes = (np.shape(policy["observation_space"]["low"]), policy["action_space"]["n"])
+    sizes = (np.shape(policy["observation_space"].get("low")), policy["action_space"].get("n"))
     return (*sizes, *sorted((name, str(value)) for name, value in policy["config"].items()))

@@ -15,7 +15,7 @@ from garrison.learn.registry import learner_section
 from garrison.tasks.cage2 import Cage2Settings
 from garrison.workflow.scores import Score
 from garrison.workflow.settings import WorkflowConfig
-from garrison.workflow.task import make_workflow_envs
+from garrison.workflow.workflow_task import make_workflow_envs
 
 
 class Defender(Protocol):

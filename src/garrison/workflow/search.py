@@ -53,7 +53,7 @@ def run_search(
         log.seconds = before + perf_counter() - began
         log.add(trial, values, rows)
         known = [*known, Trained.of(values, str(log.order_file(trial)))]
-        say(line_of(trial))
+        say(lines_of(trial))
     return INTERRUPTED
 
 
@@ -91,17 +91,17 @@ def train_base(experiment: SearchExperiment, path: Path, interrupts: Interrupts,
     return int(outcome.summary["episodes"])
 
 
-def line_of(trial: Trial) -> str:
-    """Return one line about a trial."""
+def lines_of(trial: Trial) -> str:
+    """Return two lines about a trial, which a terminal of 80 columns does not break."""
     decision, score = trial.decision, trial.score
     chosen = decision.chosen
     why = (
         decision.how if chosen is None else f"ucb {chosen.ucb:.2f} = {chosen.mean:.2f} + {chosen.ucb - chosen.mean:.2f}"
     )
     return (
-        f"{decision.iteration + 1:3}  {label(trial.order):50}  {why:28}  reward {score.reward:7.2f} ± "
-        f"{score.reward_ci95:.2f}  compliance {score.compliance:.3f}{' ' if trial.observed else '!'} "
-        f"{trial.episodes} episodes, {trial.reason}"
+        f"{decision.iteration + 1:3}  {label(trial.order):50}  reward {score.reward:.2f} ± {score.reward_ci95:.2f}\n"
+        f"     compliance {score.compliance:.3f}{' ' if trial.observed else '!'} "
+        f"{trial.episodes} episodes, {trial.reason}; {why}"
     )
 
 
@@ -113,6 +113,7 @@ def best_line(trials: list[Trial], experiment: SearchExperiment) -> str:
         return f"No order reached the compliance {threshold:g}: try more --episodes or another threshold."
     score = best.score
     return (
-        f"best: {label(best.order)} (order {best.order}), reward {score.reward:.2f} ± {score.reward_ci95:.2f}, "
-        f"compliance {score.compliance:.3f}; {sum(t.observed for t in trials)} of {len(trials)} orders count"
+        f"best: {label(best.order)} (order {best.order})\n"
+        f"      reward {score.reward:.2f} ± {score.reward_ci95:.2f}, compliance {score.compliance:.3f}; "
+        f"{sum(t.observed for t in trials)} of {len(trials)} orders count"
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from garrison.errors import UserError
+from garrison.errors import UserError, foreign
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
 from garrison.workflow.decisions import Trial
@@ -32,8 +32,13 @@ class SearchLog:
         """Read a search that was begun; what is there of an order that was not finished is dropped."""
         try:
             values = json.loads((folder / STATE).read_text())
-        except (OSError, json.JSONDecodeError):
+        except (OSError, ValueError, RecursionError):
             raise UserError(f"{folder} holds no search: its {STATE} is missing or damaged.") from None
+        with foreign(f"the search in {folder}"):
+            return cls._of(folder, values)
+
+    @classmethod
+    def _of(cls, folder: Path, values: Any) -> "SearchLog":
         if values.get("format") != FORMAT:
             raise UserError(f"the search in {folder} has format {values.get('format')!r}; this reads format {FORMAT}.")
         trials = [Trial.from_dict(trial) for trial in values["trials"]]

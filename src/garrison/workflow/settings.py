@@ -21,7 +21,7 @@ from garrison.text import short
 from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
 from garrison.workflow.orders import ORDERS, label
 from garrison.workflow.stopping import StopRules
-from garrison.workflow.task import WorkflowTask
+from garrison.workflow.workflow_task import WorkflowTask
 
 DEFAULT_STEPS = PPOConfig().steps
 DEFAULT_BUDGET = 100_000  # episodes of a search
@@ -145,13 +145,15 @@ class WorkflowExperiment(Experiment):
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as nested plain values, without the steps, which follow from the episodes."""
         values = super().to_dict()
+        del values["preset"]  # there are none for workflows
         del values[self.algorithm]["steps"]
         return values
 
     @classmethod
     def of_checkpoint(cls, values: dict[str, Any]) -> Self:
         """Read the settings of a network from its checkpoint, also if it comes from a search."""
-        found = cls.from_dict({key: value for key, value in values["experiment"].items() if key != "search"})
+        settings = {key: value for key, value in values["experiment"].items() if key != "search"}
+        found = cls.from_dict(settings, cls())
         assert isinstance(found, cls)
         return found
 
@@ -160,7 +162,7 @@ class WorkflowExperiment(Experiment):
         """Read the settings of a run."""
         text = yaml_settings.read_text(path)
         try:
-            found = cls.from_yaml(text)
+            found = cls.from_yaml(text, cls())
         except UserError as error:
             raise UserError(f"{path} does not hold the settings of a {cls.what}: {error}") from None
         assert isinstance(found, cls)
@@ -239,7 +241,7 @@ class SearchExperiment(WorkflowExperiment):
         )
 
     @classmethod
-    def from_dict(cls, values: Any, base: Self | None = None) -> Self:
+    def from_dict(cls, values: Any, base: Self) -> Self:
         """Read nested plain values, those of searches before `budget_episodes` had its name included."""
         if isinstance(values, dict) and isinstance(values.get("search"), dict):
             search = {RENAMED.get(key, key): value for key, value in values["search"].items()}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.system import install
 from garrison.workflow.orders import ORDERS, kendall_matrix
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def require_sklearn() -> None:
     """Raise a `UserError` if scikit-learn is not installed."""
     if not has_sklearn():
         raise UserError(
-            "scikit-learn is not installed: pip install 'garrison[workflow]'. "
-            "The methods random and exhaustive do without it."
+            f"scikit-learn is not installed: {install('workflow')}. The methods random and exhaustive do without it."
         )
 
 

@@ -52,6 +52,10 @@ class Tracker(RunLog):
         """The share of the run that is done, if the other log knows it better than the steps tell."""
         return self._inner.share
 
+    def started(self) -> None:
+        """Pass it on."""
+        self._inner.started()
+
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Add what the workflow says to the metrics of one update."""
         self.updates += 1

@@ -135,7 +135,9 @@ def test_any_row_may_have_failed(tmp_path: Path) -> None:
             for k in gone:
                 result["results"][k] = failed(result["results"][k]["labels"])
             file.write_text(json.dumps(result))
-            parse(bench_page.build_page(tmp_path).html())
+            html = bench_page.build_page(tmp_path).html()
+            parse(html)
+            assert f">{file.stem}" in html or "failed" in html, file.name
         file.write_text(text)
 
 

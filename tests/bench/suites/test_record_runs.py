@@ -7,6 +7,7 @@ import pytest
 
 from garrison import cli
 from garrison.agents.ship import ship
+from garrison.bench.publish import record_figure
 from garrison.bench.suites import record_runs
 from garrison.storage import checkpoint
 
@@ -36,3 +37,14 @@ def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     assert set(shipped["state"]) == {"weights", "steps"}
     assert shipped["made_by"] == "garrison train record --seed 0 --evaluate-every 100000 --steps 200000"
     assert shipped["evaluation"]["total"] == run["evaluation"]["total"]
+
+
+def test_the_winner_is_drawn_beside_runs_under_its_rules_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = []
+    monkeypatch.setattr(record_figure.figure_style, "save", lambda figure, path: figures.append(figure) or path)
+    curve = [{"seconds": 60.0 * k, "step": 1e6 * k, "total": -90.0 + 5 * k} for k in range(5)]
+    runs = [{"preset": p, "curve": curve, "evaluation": {"rules": r}} for p, r in (("a", "leaderboard"), ("b", "head"))]
+    record_figure.draw(runs, tmp_path / "record.png")
+    texts = [" ".join(text.get_text() for text in axis.texts) for axis in figures[0].axes]
+    assert ["winner" in text for text in texts] == [True, True, False, False]
+    assert [len(axis.get_lines()) for axis in figures[0].axes] == [2, 2, 1, 1]

@@ -11,7 +11,7 @@ from garrison.learn.nn import blas, compiled, network
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.compiled import CompiledNetwork
 from garrison.learn.nn.loss import Terms
-from garrison.learn.nn.plan import CHUNK
+from garrison.learn.nn.plan import CACHE_LINE, CHUNK, LayerPlan, ThreadWorkspace
 from garrison.learn.nn.policy import views
 from garrison.learn.nn.sampling import make_streams
 from tests.helpers.bits_env import BitsEnv
@@ -123,3 +123,14 @@ def test_nan_weights_show_in_the_loss() -> None:
     assert np.isnan(means.policy_loss)
     assert np.isnan(means.entropy)
     assert np.isfinite(means.value_loss)
+
+
+def test_memory_begins_at_a_cache_line_whatever_lies_before_it() -> None:
+    """The order in which BLAS sums depends on it, so the bits would depend on what was allocated before."""
+    policy = random_policy(REALS, spaces.MultiDiscrete([3, 5]))
+    memory = []
+    for size in range(1, 40):
+        memory.append(np.empty(size, np.uint8))
+        workspace = ThreadWorkspace(policy.observations, LayerPlan(policy), len(policy.flat), 2)
+        assert [array.ctypes.data % CACHE_LINE for array in workspace.scratch] == [0] * len(workspace.scratch)
+        memory += workspace.scratch

@@ -6,7 +6,7 @@ import torch
 from gymnasium import spaces
 
 from garrison.learn.config import PolicyConfig
-from garrison.learn.nn.layout import find_places, mlp_shapes
+from garrison.learn.nn.parameters import find_places, mlp_shapes
 from garrison.learn.nn.policy import Policy
 
 BITS, CHOICES = spaces.Box(0, 1, (52,), np.int8), spaces.Discrete(145)

@@ -25,11 +25,11 @@ def play(envs: Any, steps: int = 25) -> list[Any]:
 
 
 def ends(infos: dict[str, Any], mode: str) -> dict[str, Any]:
-    """What infos say of ended episodes; the native batch repeats it outside `final_info`, with shorter integers."""
+    """What infos say of ended episodes, numbers of any type."""
     if not infos:
         return {}
     said = infos if mode == "next_step" else infos["final_info"]
-    episode = {key: np.asarray(value, np.float64) for key, value in said["episode"].items()}
+    episode = {key: np.asarray(value, np.float64) for key, value in said["episode_stats"].items()}
     return episode | {key: infos[key] for key in ("final_obs", "_final_obs", "_final_info") if key in infos}
 
 

@@ -26,7 +26,7 @@ from garrison.bench.publish.stored import (
     select,
     short_name,
 )
-from garrison.errors import UserError
+from garrison.errors import UserError, foreign
 from garrison.report.page import Cell, Page
 from garrison.text import short
 
@@ -85,7 +85,9 @@ def run(arguments: Arguments) -> int:
 
 def write_page(folder: Path) -> Path:
     """Write index.html into the folder."""
-    return build_page(folder).write(folder / "index.html")
+    with foreign(f"a result in {folder}"):
+        page = build_page(folder)
+    return page.write(folder / "index.html")
 
 
 def build_page(folder: Path) -> Page:

@@ -15,6 +15,7 @@ import tyro
 from garrison.bench.publish import cluster_tables, headline, stepping_tables, training_tables
 from garrison.bench.publish.bench_page import write_page
 from garrison.errors import UserError
+from garrison.storage.atomic import write_text
 
 FOLDER = "benchmarks"
 
@@ -71,7 +72,7 @@ def run(arguments: Arguments) -> int:
         file = arguments.root / place
         before = file.read_text()
         after = fill(before, folder, place)
-        file.write_text(after)
+        write_text(file, after)
         print(f"{place}: {'unchanged' if after == before else 'rewritten'}")
     print(f"wrote {write_page(folder)}")
     return 0

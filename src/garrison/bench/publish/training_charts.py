@@ -1,5 +1,7 @@
 """The page on training: trainers beside each other, learners without a barrier, and the record."""
 
+from typing import Any
+
 from garrison.bench.method.labels import LIMIT, PRODUCTS, Labels, name_of
 from garrison.bench.publish.chart_parts import row_bars, speed
 from garrison.bench.publish.record_figure import LOWEST
@@ -13,8 +15,9 @@ from garrison.bench.publish.stored import (
     share,
     short_name,
 )
-from garrison.challenge.leaderboard import leaderboard
+from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.report.page import Page, Series, bars, lines
+from garrison.report.page.charts import Chart
 from garrison.report.stage_chart import stage_chart
 
 ENVS = {
@@ -66,8 +69,20 @@ def _without_env(row: StoredRow) -> str:
 
 
 def record(page: Page, result: StoredResult) -> None:
-    """Show the official total over time of every run, and the challenge's winner."""
-    runs, winner = result["runs"], leaderboard()[0].total
+    """Show the official total over time of every run; beside those under its rules also the challenge's winner."""
+    runs = result["runs"]
+    for rules in dict.fromkeys(run["evaluation"]["rules"] for run in runs):
+        chart = _totals([run for run in runs if run["evaluation"]["rules"] == rules], rules)
+        page.chart(chart, f"Official total over time, rules {rules}")
+    rows = []
+    for run in runs:
+        score = run["evaluation"]
+        total, minutes = f"{score['total']:.2f} ± {score['ci95']:.2f}", f"{run['seconds'] / 60:.1f}"
+        rows.append([f"`{run['command']}`", total, score["rules"], minutes, f"{run['steps'] / 1e6:.1f}"])
+    page.table(["command", "official total", "rules", "minutes", "million steps"], rows)
+
+
+def _totals(runs: list[dict[str, Any]], rules: str) -> Chart:
     series = []
     for run in runs:
         curve = [point for point in run["curve"] if point["total"] > LOWEST]
@@ -75,12 +90,8 @@ def record(page: Page, result: StoredResult) -> None:
         series.append(
             Series(name, [point["seconds"] / 60 for point in curve], [point["total"] for point in curve], marked=False)
         )
-    ends = [0.0, max((x for one in series for x in one.x), default=0.0)]
-    series.append(Series(f"winner of the challenge, {winner}", ends, [winner] * 2, dashed=True, marked=False))
-    page.chart(lines(series, x_label="minutes of training", y_label="official total"), "Official total over time")
-    rows = []
-    for run in runs:
-        score = run["evaluation"]
-        total, minutes = f"{score['total']:.2f} ± {score['ci95']:.2f}", f"{run['seconds'] / 60:.1f}"
-        rows.append([f"`{run['command']}`", total, score["rules"], minutes, f"{run['steps'] / 1e6:.1f}"])
-    page.table(["command", "official total", "rules", "minutes", "million steps"], rows)
+    if rules == TABLE_RULES:
+        winner = leaderboard()[0].total
+        ends = [0.0, max((x for one in series for x in one.x), default=0.0)]
+        series.append(Series(f"winner of the challenge, {winner}", ends, [winner] * 2, dashed=True, marked=False))
+    return lines(series, x_label="minutes of training", y_label="official total")

@@ -51,7 +51,7 @@ class Arguments(CommonArguments):
 
 def run(arguments: Arguments) -> int:
     """Measure, print the tables and the prediction, and keep the result."""
-    from garrison.cluster import session
+    from garrison.cluster import connection as session
 
     session.load()
     repeats = 1 if arguments.quick else arguments.repeats
@@ -100,13 +100,13 @@ def envs_of(num_envs: int, pace: float) -> Any:
         return PacedBatch(num_envs, pace)
     from garrison.cage2 import VectorEnv
 
-    return VectorEnv(num_envs, red="meander", length=100)
+    return VectorEnv(num_envs, red="meander", length=100, copy=False)
 
 
 @contextmanager
 def small_cluster(nodes: int, cpus: int) -> Iterator[None]:
     """Start this many raylets on the loopback and connect to them."""
-    from garrison.cluster import session
+    from garrison.cluster import connection as session
 
     ray = session.load()
     from ray.cluster_utils import Cluster
@@ -133,7 +133,7 @@ def impala(
     from garrison.learn.actors.local import Local
     from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
-    from garrison.learn.impala import Learner
+    from garrison.learn.impala import ImpalaLearner
     from garrison.learn.stages import ASYNCHRONOUS
     from garrison.learn.stopwatch import Stopwatch
 
@@ -153,7 +153,7 @@ def impala(
         else:
             transport = Local(plan)
         stack.callback(transport.close)
-        learner = Learner(config, policy, layout, config.threads)
+        learner = ImpalaLearner(config, policy, layout, config.threads)
         stack.callback(learner.network.close)
         transport.publish(policy.flat.numpy(), 0)
         times: dict[str, list[float]] = {name: [] for name in ("wait", "handle", "learn", "publish", "fetch", "lag")}

@@ -19,7 +19,7 @@ def native(num_envs: int, threads: int = 1) -> Iterator[Work]:
     """Step the batch: observations, rewards, flags, infos and the true state, automatic resets."""
     from garrison.cage2.vector_env import VectorEnv
 
-    envs = VectorEnv(num_envs, red=RED_MIX, length=LENGTH, threads=threads, autoreset_mode="SameStep")
+    envs = VectorEnv(num_envs, red=RED_MIX, length=LENGTH, threads=threads, autoreset_mode="SameStep", copy=False)
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(0, 145, (_ROUNDS, num_envs))
     calls = max(1, 20_000 // num_envs)

@@ -114,8 +114,12 @@ def pairs(result: BenchResult) -> list[tuple[Labels, Labels]]:
 
 
 def print_ratios(result: BenchResult, pairs: list[tuple[Labels, Labels]], form: str) -> None:
-    """Print the ratio of every pair of which both were measured."""
-    for labels, base in pairs:
-        one, other = result.find(**labels), result.find(**base)
-        if one and other and one.rate and other.rate:
-            print(f"{one.configuration.name}: {form.format(one.rate / other.rate, other.configuration.name)}")
+    """Print the ratio of every pair of which both were measured more than once, with ~ unless both are steady."""
+    found = [(result.find(**labels), result.find(**base)) for labels, base in pairs]
+    measured = [(one, other) for one, other in found if one and other and one.rate and other.rate]
+    for one, other in measured:
+        if min(len(one.samples), len(other.samples)) > 1:
+            mark = "" if one.steady and other.steady else "~"
+            print(f"{one.configuration.name}: {mark}{form.format(one.rate / other.rate, other.configuration.name)}")
+    if any(min(len(one.samples), len(other.samples)) < 2 for one, other in measured):
+        print("One repeat says nothing about ratios, so none are printed for it: see --repeats, without --quick.")

@@ -62,7 +62,9 @@ def compare(num_envs: int, rounds: int) -> list[VariantSpeed]:
     batches = {}
     for name, settings in VARIANTS.items():
         workflow = None if settings is None else Workflow(orders=orders, **settings)
-        batches[name] = VectorEnv(num_envs, red=RED_MIX, length=LENGTH, autoreset_mode="SameStep", workflow=workflow)
+        batches[name] = VectorEnv(
+            num_envs, red=RED_MIX, length=LENGTH, autoreset_mode="SameStep", workflow=workflow, copy=False
+        )
         batches[name].reset(seed=0)
     actions = np.random.default_rng(0).integers(0, 145, (_ACTIONS, num_envs))
     calls = max(1, _STEPS // num_envs)

@@ -29,7 +29,7 @@ FULL = b"T"  # from an actor: this buffer holds a trajectory, and a pickled Acto
 
 
 @dataclass(frozen=True)
-class _Task:
+class _LocalActorTask:
     spec: ActorSpec
     steps: int
     actors: int
@@ -61,7 +61,7 @@ class Local:
         self._shared.weights.clear()
         self._with_actor = [set(range(plan.buffers)) for _ in range(plan.actors)]
         self._has_weights = False
-        task = _Task(plan.spec, plan.layout.steps, plan.actors, plan.buffers, plan.seed, length)
+        task = _LocalActorTask(plan.spec, plan.layout.steps, plan.actors, plan.buffers, plan.seed, length)
         self._pool = start_actors(_act, task, plan.actors, memory, plan.timeout)
         self._supervisor = Supervisor(self._pool, "actor", self._give_buffers)
 
@@ -147,7 +147,7 @@ class _LocalPort:
         channel.send(self._pipes.replies, FULL, pickle.dumps((self._number, report)))
 
 
-def _act(task: _Task, place: int, start: int, pipes: WorkerPipes) -> None:
+def _act(task: _LocalActorTask, place: int, start: int, pipes: WorkerPipes) -> None:
     """Fill buffers until told to end; the target of an actor process."""
     spec = task.spec
     actor = Actor(spec, actor_seed(task.seed, start, spec.num_envs))

@@ -24,7 +24,7 @@ class SharedWeights:
         self._copies = take((2, size), np.dtype(np.float32))
 
     def clear(self) -> None:
-        """Say that there are no weights yet; the writer's first call."""
+        """Mark that there are no weights yet; the writer's first call."""
         self._newest[0] = NOTHING
         self._versions[:] = NOTHING
 

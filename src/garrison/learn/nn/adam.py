@@ -1,4 +1,4 @@
-"""Adam over one flat vector of parameters: one compiled pass instead of a dozen calls a tensor."""
+"""Adam over one flat vector of parameters: one compiled pass instead of a dozen calls per tensor."""
 
 from typing import Any, NamedTuple
 

@@ -1,6 +1,7 @@
 """A policy as plain values, so that a checkpoint alone is enough to build it again."""
 
 from dataclasses import asdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from gymnasium import spaces
 
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
+from garrison.learn.spaces.registry import observation_form
 
 if TYPE_CHECKING:
     from garrison.learn.nn.policy import Policy
@@ -30,16 +32,25 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
 
     from garrison.learn.nn.policy import Policy
 
-    config = {**description["config"], "hidden": tuple(description["config"]["hidden"])}
-    try:
-        settings = PolicyConfig(**config)
-    except TypeError as error:
-        raise UserError(f"the checkpoint's network has settings that this version does not know: {error}.") from None
-    policy = Policy(build_space(description["observation_space"]), build_space(description["action_space"]), settings)
+    config = policy_config(description)
+    observation_space, action_space = (build_space(description[f"{what}_space"]) for what in ("observation", "action"))
+    form = observation_form(observation_space)
+    widths = (form.size if form.encoder == "mlp" else 1, *config.hidden, *([config.recurrent_size] * 2))
+    if max(a * b for a, b in pairwise(widths)) > len(weights):  # before memory is taken for them
+        raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has more.")
+    policy = Policy(observation_space, action_space, config)
     if len(weights) != len(policy.flat):
         raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {len(policy.flat)}.")
     policy.flat.copy_(torch.as_tensor(weights))
     return policy
+
+
+def policy_config(description: dict[str, Any]) -> PolicyConfig:
+    """Return the settings in what `describe_policy` returned."""
+    try:
+        return PolicyConfig(**{**description["config"], "hidden": tuple(description["config"]["hidden"])})
+    except TypeError as error:
+        raise UserError(f"the checkpoint's network has settings that this version does not know: {error}.") from None
 
 
 def describe_space(space: spaces.Space[Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Terms(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What the loss of one minibatch came to."""
+    """The parts of the loss of one minibatch."""
 
     policy_loss: float
     value_loss: float

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from garrison.errors import UserError
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.blas import find_sgemm
-from garrison.learn.nn.compiled import CompiledNetwork
+from garrison.learn.nn.compiled import SMALLEST_SHARE, CompiledNetwork
 from garrison.learn.nn.loss import Means, Terms
 from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import Streams
@@ -74,6 +74,17 @@ def make_network(policy: Policy, num_envs: int, compute: str, threads: int) -> N
     if can_compile and compute != "autograd":
         return CompiledNetwork(policy, num_envs, threads)
     return AutogradNetwork(policy, num_envs, threads)
+
+
+def choose_threads(asked: int, available: int, policy: Policy, num_envs: int) -> int:
+    """Return how many threads a network gets: those asked for, or with 0 as many as there is work for.
+
+    A GRU goes step by step, so its matrix products have only `num_envs` rows; threads that share too few of them wait
+    for each other most of the time, on a busy machine twenty times as long as one of them would work.
+    """
+    if asked:
+        return asked
+    return min(available, max(1, num_envs // SMALLEST_SHARE)) if policy.is_recurrent else available
 
 
 def find_device(name: str) -> torch.device:

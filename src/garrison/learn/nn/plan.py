@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.learn.nn.layers import Column, Floats, Table
-from garrison.learn.nn.layout import layer_name
 from garrison.learn.nn.loss import Means, Rows
+from garrison.learn.nn.parameters import layer_name
 from garrison.learn.nn.policy import Policy
 from garrison.learn.spaces.observations import ObservationForm
 
@@ -15,6 +15,7 @@ CHUNK = 256
 """Samples that a thread works on at once: few enough for its core's second-level cache."""
 VECTOR = 32
 """Logits are padded to a multiple of this, so that compiled passes over them have no leftover columns."""
+CACHE_LINE = 64  # bytes
 CACHE_LINE_MARGIN = 32
 """Numbers between what two threads write: threads that write to one cache line take it from each other at every write
 (measured: 60 % more time)."""
@@ -102,4 +103,7 @@ class ThreadWorkspace:
 
 
 def _zeros(size: int, dtype: type[Any]) -> NDArray[Any]:
-    return np.zeros(size + 2 * CACHE_LINE_MARGIN, dtype)[CACHE_LINE_MARGIN : CACHE_LINE_MARGIN + size]
+    """Return memory that begins at a cache line: BLAS sums in another order where it does not."""
+    memory = np.zeros(size + 3 * CACHE_LINE_MARGIN, dtype)
+    begin = CACHE_LINE_MARGIN + -memory.ctypes.data % CACHE_LINE // memory.itemsize
+    return memory[begin : begin + size]

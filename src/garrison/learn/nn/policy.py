@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from garrison.learn.config import PolicyConfig
 from garrison.learn.nn.encoders import make_encoder
 from garrison.learn.nn.initial import bare, draw_gru_weights, draw_weights
-from garrison.learn.nn.layout import Place, find_places
+from garrison.learn.nn.parameters import Place, find_places
 from garrison.learn.spaces.observations import ObservationForm
 from garrison.learn.spaces.registry import action_distribution, observation_form
 

@@ -1,4 +1,4 @@
-"""Draws actions from logits: one random number a choice and a running sum over its probabilities.
+"""Draws actions from logits: one random number per choice and a running sum over its probabilities.
 
 Each environment has its own stream of random numbers, seeded by the run's seed and the environment's place, so its
 draws are the same in any batch, on any number of threads.

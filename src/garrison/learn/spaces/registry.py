@@ -1,8 +1,10 @@
 """Which form an observation space and which distribution an action space gets: the one place that decides."""
 
+from math import prod
 from typing import Any
 
-from gymnasium.spaces import Space
+import numpy as np
+from gymnasium.spaces import Box, Space
 
 from garrison.errors import UserError
 from garrison.learn.spaces.actions import ActionDistribution, Categorical
@@ -19,8 +21,25 @@ def observation_form(space: Space[Any]) -> ObservationForm:
         if form.accepts(space):
             return form(space)
     raise UserError(
-        f"cannot learn from {space}: observations must be Box, Discrete or MultiBinary; "
-        "gymnasium.wrappers.vector.FlattenObservation turns others into a Box."
+        f"cannot learn from {space}: observations must be Box, Discrete or MultiBinary.",
+        hint="gymnasium.wrappers.FlattenObservation around each environment makes one Box of others: name a function "
+        "that returns FlattenObservation(gymnasium.make(ID)) as --env module:function.",
+    )
+
+
+def doubts_about(space: Space[Any]) -> str | None:
+    """Return a sentence about observations that can be learned from, but hardly well; None if all is well."""
+    if not isinstance(space, Box) or not (np.all(space.low == 0) and np.all(space.high == 255)):
+        return None
+    size = f"{prod(space.shape):,} plain numbers from 0 to 255"
+    if len(space.shape) == 3:
+        return (
+            f"the observations are images {space.shape}, and there is no network for images yet: dense layers see "
+            f"{size}, which hardly learns. Make them small and scale them, or extract features."
+        )
+    return (
+        f"the observations are {size}, which dense layers hardly learn from: scale them to 0..1, such as with "
+        "gymnasium.wrappers.RescaleObservation."
     )
 
 

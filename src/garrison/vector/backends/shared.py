@@ -1,4 +1,4 @@
-"""`shared`: worker processes that step a group each, with everything in one buffers of shared memory.
+"""`shared`: worker processes that step a group each, with everything in one piece of shared memory.
 
 A step writes the actions into the buffers, wakes every worker with one byte, and waits until all have answered with one
 byte. Nothing is pickled unless an environment has an info to send.

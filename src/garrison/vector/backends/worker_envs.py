@@ -89,7 +89,7 @@ class WorkerEnvs(BatchedEnvs):
         return [entry for w in sorted(replies) for entry in replies[w] or ()]
 
     def _replace(self, w: int) -> Entries:
-        """Restart a dead worker; return the infos that tell of it."""
+        """Restart a dead worker; return the infos that report it."""
         self._deaths += 1
         seeds: list[int | None] = []
         for i in self._groups[w]:

@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.agents.border import observed_bits
 from garrison.agents.cage2_view import Cage2View
 from garrison.agents.forward import InferenceNetwork, network_of
 from garrison.agents.protocol import Choices, Flags
+from garrison.cage2.names import DEFAULT_RULES
 from garrison.errors import UserError
 from garrison.learn.registry import learner_section
 from garrison.registration import CAGE2
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 
 
 class NetworkAgent:
@@ -45,17 +48,21 @@ class NetworkAgent:
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network = network
-        self._view = Cage2View(network.size, rules or "head", encoder, observation, actions, masked)
+        self._starts = np.ones(0, np.bool_)
+        self._view = Cage2View(
+            network.size, network.outputs, rules or DEFAULT_RULES, encoder, observation, actions, masked
+        )
 
     @classmethod
     def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":
         """Read the defender of a run folder or a checkpoint."""
-        return cls.of(checkpoint.load(path), name or str(path), sample)
+        values, name = checkpoint.load(path), name or str(path)
+        require_agent(values, name)
+        return cls.of(values, name, sample)
 
     @classmethod
     def of(cls, values: dict[str, Any], name: str, sample: bool = False) -> "NetworkAgent":
-        """Build the defender of a checkpoint's values."""
-        checkpoint.require(values, name)
+        """Build the defender of a checkpoint's values: our own, or checked by `require_agent`."""
         env = values["experiment"]["env"]
         if env["env"] != CAGE2:
             raise UserError(f"{name} was trained on {env['env']}; only defenders of {CAGE2} can be evaluated.")
@@ -87,7 +94,8 @@ class NetworkAgent:
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
-        logits = self._network.logits(self._view.inputs(observations, self._starts), self._starts)
+        bits = observed_bits(observations, len(self._starts))
+        logits = self._network.logits(self._view.inputs(bits, self._starts), self._starts)
         self._starts[:] = False
         self._view.forbid(logits)
         if self.sample:  # the largest of logits with Gumbel noise has the probabilities of the softmax

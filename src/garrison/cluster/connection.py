@@ -2,7 +2,7 @@
 
 Ray replaces 127.0.0.1 by the machine's outward address and then listens on every interface, except where a cluster
 makes no sense to it: a setting of its own, made for Windows and macOS. We use that setting for what we start, so that
-all its sockets are bound to the loopback; `tests/cluster/test_session.py` looks at every one of them.
+all its sockets are bound to the loopback; `tests/cluster/test_connection.py` looks at every one of them.
 """
 
 import os
@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from garrison.errors import UserError
+from garrison.system import install
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CONNECT_SECONDS = 5.0
@@ -91,7 +92,7 @@ def load() -> Any:
         ray = import_module("ray")
         if hasattr(ray, "init"):  # a folder named ray beside the program, such as Ray's own in /tmp, imports too
             return ray
-    raise UserError("Ray is not installed: pip install 'garrison[ray]'")
+    raise UserError(f"Ray is not installed: {install('ray')}")
 
 
 @contextmanager

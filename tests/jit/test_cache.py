@@ -1,4 +1,4 @@
-"""The compile cache: kept between processes, dropped when any file of a package or a flag changes."""
+"""The compile cache: kept between processes, dropped when a source of a kernel or a flag changes."""
 
 import os
 import shutil
@@ -10,6 +10,7 @@ import pytest
 
 import garrison
 from garrison import jit
+from garrison.jit.stamp import _read, source_stamp
 
 pytestmark = pytest.mark.skipif(not jit.COMPILED, reason="there is no machine code when NUMBA_DISABLE_JIT is set")
 
@@ -86,18 +87,57 @@ def test_an_unwritable_cache_folder_costs_a_compile_and_one_line(package: Path) 
     assert run(package, GARRISON_CACHE_DIR=str(blocked)) == [2, 0, 1]
 
 
+def test_a_changed_file_of_another_package_is_noticed(package: Path) -> None:
+    """Also one that is imported by what is imported, as a constant of a callee is."""
+    other = package / "other"
+    other.mkdir()
+    (other / "__init__.py").touch()
+    (other / "amounts.py").write_text("AMOUNT = 1")
+    (other / "helper.py").write_text(
+        "from toy.other import (\n    amounts,\n)\nAMOUNT = amounts.AMOUNT\n" + HELPER.format(amount="AMOUNT")
+    )
+    (package / "helper.py").unlink()
+    (package / "caller.py").write_text(CALLER.format(package="toy.other"))
+    assert run(package) == [2, 0, 1]
+    assert run(package) == [2, 1, 0]
+    (other / "amounts.py").write_text("AMOUNT = 5")
+    assert run(package) == [6, 0, 1]
+
+
+def stamps_that_change(tmp_path: Path, module: str, folder: str) -> dict[str, bool]:
+    """Return of each source in `folder` of a copy of Garrison whether a change of it changes the stamp of `module`."""
+    copy = tmp_path / "garrison"
+    shutil.copytree(Path(garrison.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    file = tmp_path.joinpath(*module.split(".")).with_suffix(".py")
+
+    def stamp() -> str:
+        source_stamp.cache_clear()
+        _read.cache_clear()
+        return source_stamp(module, file)
+
+    before, changed = stamp(), {}
+    for source in sorted((copy / folder).glob("*.py")):
+        text = source.read_text()
+        source.write_text(text + "\n# changed\n")
+        changed[source.name] = stamp() != before
+        source.write_text(text)
+    assert stamp() == before
+    return changed
+
+
 def test_the_stamp_covers_every_source_of_the_simulator(tmp_path: Path) -> None:
-    source = Path(garrison.__file__).parent / "cage2"
-    copy = tmp_path / "cage2"
-    shutil.copytree(source, copy)
-    before = jit.source_stamp(copy)
-    assert before == jit.source_stamp(source)
-    for file in sorted(copy.glob("*.py")):
-        text = file.read_text()
-        file.write_text(text + "\n# changed\n")
-        assert jit.source_stamp(copy) != before, file.name
-        file.write_text(text)
-    assert jit.source_stamp(copy) == before
+    changed = stamps_that_change(tmp_path, "garrison.cage2.step", "cage2")
+    assert len(changed) > 10
+    assert all(changed.values()), changed
+
+
+def test_the_stamp_covers_the_kernels_of_another_package_and_no_others(tmp_path: Path) -> None:
+    """The bench of matrix products compiles kernels of the network into its own."""
+    changed = stamps_that_change(tmp_path, "garrison.bench.suites.matrix_products", "learn/nn")
+    assert changed["blas.py"]
+    assert changed["layers.py"]
+    assert changed["arithmetic.py"]  # imported by layers
+    assert not changed["adam.py"]
 
 
 def test_kernels_are_tested_with_bounds_checks() -> None:

@@ -27,7 +27,11 @@ def make_workflow_envs(
 ) -> VectorEnv:
     """Make environments, one for each of `orders`."""
     return VectorEnv(
-        len(orders), autoreset_mode=autoreset_mode, workflow=workflow.workflow(orders), **env_arguments(env)
+        len(orders),
+        autoreset_mode=autoreset_mode,
+        workflow=workflow.workflow(orders),
+        copy=False,
+        **env_arguments(env),
     )
 
 

@@ -1,0 +1,9 @@
+# The public names, listed once: `__init__.py` loads them from here on first use.
+from .experiment import Experiment as Experiment
+from .experiment import RunConfig as RunConfig
+from .experiment_file import differences as differences
+from .experiment_file import load_experiment as load_experiment
+from .presets import PRESETS as PRESETS
+from .presets import preset as preset
+from .session import Outcome as Outcome
+from .start import train as train

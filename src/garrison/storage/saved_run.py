@@ -1,0 +1,211 @@
+"""What a run's checkpoint holds: one table, checked whenever one is loaded.
+
+A checksum only says that a file is as it was written. Whoever wrote it may have been another program or version, so
+every value that is used is checked here for its type, its range and whether it fits the others; what depends on the
+environments is checked where they are.
+"""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from garrison.errors import UserError
+from garrison.registration import CAGE2
+from garrison.storage.schema import (
+    COUNT,
+    COUNTS,
+    HIGHEST,
+    MAPPING,
+    NUMBER,
+    NUMBERS,
+    SECONDS,
+    SETTINGS,
+    TEXT,
+    Kind,
+    Missing,
+    Wrong,
+    check,
+    is_count,
+    is_plain,
+    present,
+)
+
+
+def _is_array(value: Any, *types: str, axes: int | None = None) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.name in types and axes in (None, value.ndim)
+
+
+def _is_finite(value: Any, *types: str, axes: int | None = None) -> bool:
+    return _is_array(value, *types, axes=axes) and bool(np.isfinite(value).all())
+
+
+def _is_space(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    match value:
+        case {"kind": "Box", "low": np.ndarray() as low, "high": np.ndarray() as high, "dtype": str()}:
+            ordered = low.shape == high.shape and low.dtype.kind in "biuf" and high.dtype.kind in "biuf"
+            return ordered and low.size > 0 and bool(np.all(low <= high)) and _is_dtype(value["dtype"])
+        case {"kind": "Discrete", "n": n, "start": int() as start}:
+            return is_count(n) and n > 0 and abs(start) < HIGHEST
+        case {"kind": "MultiDiscrete", "nvec": np.ndarray() as nvec, "start": np.ndarray() as start}:
+            whole = nvec.dtype.kind in "iu" and start.dtype.kind in "iu" and nvec.shape == start.shape
+            return whole and nvec.size > 0 and bool(np.all((nvec > 0) & (nvec < HIGHEST)))
+        case {"kind": "MultiBinary", "shape": list() as shape}:
+            return bool(shape) and all(is_count(length) and length > 0 for length in shape)
+    return False
+
+
+def _is_dtype(name: str) -> bool:
+    try:
+        return np.dtype(name).kind in "biuf"
+    except TypeError:
+        return False
+
+
+SECTIONS = Kind(
+    "a mapping of sections of settings",
+    lambda value: isinstance(value, dict) and all(isinstance(part, dict) and is_plain(part) for part in value.values()),
+)
+WIDTHS = Kind(
+    "a list of widths", lambda value: isinstance(value, list) and all(is_count(item) and item > 0 for item in value)
+)
+SPACE = Kind("a description of a space", _is_space)
+VECTOR = Kind("a vector of finite numbers", lambda value: _is_finite(value, "float32", axes=1) and len(value) > 0)
+SQUARES = Kind(
+    "a vector of finite numbers, none below 0", lambda value: VECTOR.holds(value) and bool((value >= 0).all())
+)
+FLAGS = Kind("a vector of flags", lambda value: _is_array(value, "bool", axes=1))
+ANYTHING = Kind("there", lambda value: True)
+
+AGENT: dict[str, Kind] = {
+    "experiment": SECTIONS,
+    "experiment.env": SETTINGS,
+    "experiment.env.env": TEXT,
+    "policy": MAPPING,
+    "policy.config": SETTINGS,
+    "policy.config.hidden": WIDTHS,
+    "policy.config.activation": TEXT,
+    "policy.config.trunk": TEXT,
+    "policy.observation_space": SPACE,
+    "policy.action_space": SPACE,
+    "state": MAPPING,
+    "state.weights": VECTOR,
+}
+"""What an agent plays with."""
+NEWER: dict[str, Kind] = {"policy.config.recurrent_size": COUNT}
+"""What the first checkpoints did not have."""
+CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
+"""How an agent of CAGE-2 sees the game."""
+RUN: dict[str, Kind] = {
+    **AGENT,
+    "seconds": SECONDS,
+    "experiment.env.envs": COUNT,
+    "state.format": COUNT,
+    "state.algorithm": TEXT,
+    "state.steps": COUNT,
+    "state.updates": COUNT,
+    "state.adam": MAPPING,
+    "state.adam.first": VECTOR,
+    "state.adam.second": SQUARES,
+    "state.adam.steps": COUNT,
+    "state.collector": MAPPING,
+    "state.collector.envs": ANYTHING,
+    "state.recent_returns": NUMBERS,
+    "state.recent_lengths": COUNTS,
+}
+"""What else a run continues from."""
+COLLECTOR: dict[str, Kind] = {
+    "state.collector.seen": Kind("an array", lambda value: isinstance(value, np.ndarray) and value.ndim > 0),
+    "state.collector.masks": Kind("a table of flags", lambda value: _is_array(value, "bool", axes=2)),
+    "state.collector.starts": FLAGS,
+    "state.collector.resetting": FLAGS,
+    "state.collector.returns": Kind("a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1)),
+    "state.collector.lengths": Kind("a vector of whole numbers", lambda value: _is_array(value, "int64", axes=1)),
+    "state.collector.streams": Kind(
+        "an array of whole numbers", lambda value: _is_array(value, "int64") and value.ndim > 0
+    ),
+    "state.collector.memory": Kind("an array of finite numbers", lambda value: _is_finite(value, "float32", axes=3)),
+}
+"""What a collector in the learner's own process adds."""
+WORKFLOW_AGENT: dict[str, Kind] = {"experiment.workflow.orders": COUNTS}
+WORKFLOW_RUN: dict[str, Kind] = {
+    "inherited": TEXT,
+    "state.workflow": MAPPING,
+    "state.workflow.episodes": COUNT,
+    "state.workflow.updates": COUNT,
+    "state.workflow.stopper": MAPPING,
+    "state.workflow.stopper.best": NUMBER,
+    "state.workflow.stopper.waited": COUNT,
+}
+"""What a training on workflows adds."""
+
+
+def require_agent(values: Any, name: str) -> None:
+    """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's."""
+    _check(values, AGENT, name)
+    _check(values, present(values, NEWER), name)
+    if values["experiment"]["env"]["env"] == CAGE2:
+        _check(values, CAGE2_AGENT, name)
+    if "workflow" in values["experiment"]:
+        _check(values, WORKFLOW_AGENT, name)
+    _check_sizes(values["policy"], len(values["state"]["weights"]), name)
+
+
+def require_run(values: Any, name: str) -> None:
+    """Raise a UserError that names the place if these are not the values of a run that can be continued."""
+    require_agent(values, name)
+    _check(values, RUN, name)
+    state = values["state"]
+    moments = {f"state.adam.{key}": state["adam"][key] for key in ("first", "second")}
+    _check_equal({"state.weights": state["weights"], **moments}, name)
+    if "workflow" in values["experiment"]:
+        _check(values, WORKFLOW_RUN, name)
+    if "streams" in state["collector"]:
+        _check(values, COLLECTOR, name)
+        by_env = ("streams", "seen", "starts", "resetting", "returns", "lengths")
+        _check_equal({f"state.collector.{key}": state["collector"][key] for key in by_env}, name)
+
+
+def _check(values: Any, table: dict[str, Kind], name: str) -> None:
+    try:
+        check(values, table)
+    except Missing as place:
+        lack = "it holds no agent" if table in (AGENT, CAGE2_AGENT, WORKFLOW_AGENT) else "a run cannot go on from it"
+        raise UserError(f"{name} is a checkpoint without {str(place)!r}: {lack}.") from None
+    except Wrong as wrong:
+        raise UserError(f"{name} is not a usable checkpoint: {wrong}. Use another copy.") from None
+
+
+def _check_equal(vectors: dict[str, Any], name: str) -> None:
+    """Refuse arrays that should have as many rows as the first and do not."""
+    (first, wanted), *others = vectors.items()
+    for path, value in others:
+        if len(value) != len(wanted):
+            raise UserError(
+                f"{name} is not a usable checkpoint: its {path} has {len(value):,} rows, and its {first} "
+                f"has {len(wanted):,}. Use another copy."
+            )
+
+
+def _check_sizes(policy: dict[str, Any], weights: int, name: str) -> None:
+    """Refuse a network with more of anything than it has weights, before memory is taken for it."""
+    spaces = [_size(policy[f"{what}_space"]) for what in ("observation", "action")]
+    if max(*spaces, *policy["config"]["hidden"], policy["config"].get("recurrent_size") or 0) > weights:
+        raise UserError(
+            f"{name} is not a usable checkpoint: its policy describes a larger network than its {weights:,} weights "
+            "are for. Use another copy."
+        )
+
+
+def _size(space: dict[str, Any]) -> int:
+    """Return how many numbers a network reads or gives for a space that does not itself hold as many."""
+    match space["kind"]:
+        case "Box":
+            return 0
+        case "Discrete":
+            return int(space["n"])
+        case "MultiDiscrete":
+            return sum(int(n) for n in space["nvec"].reshape(-1))
+    return prod(space["shape"])

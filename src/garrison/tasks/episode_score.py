@@ -1,0 +1,96 @@
+"""A plain score for any environment: whole episodes, their mean return and its confidence."""
+
+import math
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from garrison.errors import UserError
+from garrison.learn.envs import TrainableEnvs
+
+if TYPE_CHECKING:
+    from garrison.agents.spaces import SpaceAgent
+
+MOST_ENVS = 16
+
+
+@dataclass(frozen=True)
+class EpisodeScore:
+    """What an agent got in each episode."""
+
+    agent: str
+    env: str
+    seed: int
+    returns: tuple[float, ...]
+    lengths: tuple[int, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return float(np.mean(self.returns))
+
+    @property
+    def ci95(self) -> float:
+        """Half the width of the mean's 95 % confidence interval."""
+        return 1.96 * float(np.std(self.returns, ddof=1)) / math.sqrt(len(self.returns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `--json` prints it."""
+        return {
+            "agent": self.agent,
+            "env": self.env,
+            "episodes": len(self.returns),
+            "seed": self.seed,
+            "mean": round(self.mean, 6),
+            "ci95": round(self.ci95, 6),
+            "lowest": min(self.returns),
+            "highest": max(self.returns),
+            "mean_length": float(np.mean(self.lengths)),
+        }
+
+    def to_text(self) -> str:
+        """Return the result for people."""
+        return (
+            f"{self.agent} on {self.env}, {len(self.returns)} episodes, seed {self.seed}\n\n"
+            f"mean return {self.mean:.2f} ± {self.ci95:.2f}   (95 % confidence)\n"
+            f"from {min(self.returns):.2f} to {max(self.returns):.2f}, {np.mean(self.lengths):.1f} steps an episode"
+        )
+
+
+def play_episodes(agent: "SpaceAgent", task: Any, episodes: int, seed: int) -> EpisodeScore:
+    """Play whole episodes in environments of a task.
+
+    Every environment plays a share that is fixed before: counting whichever episodes end first would prefer short ones.
+    """
+    if episodes < 2:
+        raise UserError(f"at least 2 episodes are needed to estimate the error; got {episodes}.")
+    if seed < 0:
+        raise UserError(f"seed must be 0 or more; got {seed}.")
+    num_envs = min(episodes, MOST_ENVS)
+    left = np.full(num_envs, episodes // num_envs)
+    left[: episodes % num_envs] += 1
+    envs = TrainableEnvs(task.make_envs(num_envs))
+    returns: list[list[float]] = [[] for _ in range(num_envs)]
+    lengths: list[list[int]] = [[] for _ in range(num_envs)]
+    totals, steps = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+    try:
+        agent.check_spaces(envs.envs)
+        observations, infos = envs.reset(seed=seed)
+        agent.begin(num_envs, seed)
+        while left.any():
+            actions = agent.act(observations, envs.masks(infos) if agent.masked else None)
+            observations, rewards, terminations, truncations, infos = envs.step(actions)
+            totals += rewards
+            steps += 1
+            ended = np.logical_or(terminations, truncations)
+            agent.reset(ended)
+            for i in np.flatnonzero(ended & (left > 0)):
+                returns[i].append(float(totals[i]))
+                lengths[i].append(int(steps[i]))
+                left[i] -= 1
+            totals[ended], steps[ended] = 0.0, 0
+    finally:
+        envs.envs.close()
+    return EpisodeScore(agent.name, task.describe(), seed, tuple(chain(*returns)), tuple(chain(*lengths)))

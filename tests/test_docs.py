@@ -1,0 +1,127 @@
+"""What the texts say exists: commands and their flags, files, and what links point at."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tyro
+
+import garrison
+from garrison import cli
+from garrison.errors import UserError
+from garrison.runs import yaml_settings
+from garrison.runs.experiment_file import read_experiment
+from garrison.runs.presets import preset
+
+ROOT = Path(__file__).parents[1]
+SOURCE = Path(garrison.__file__).parent
+TEXTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(?:sh|bash|text)\n(.*?)^```", flags=re.M | re.S)
+INLINE = re.compile(r"`(garrison [^`]*?--[^`]*)`")
+PACKAGES = ("agents", "cage2", "challenge", "cluster", "learn", "runs", "storage", "tasks", "vector", "workers")
+"""Those whose every module docs/architecture.md names."""
+NO_COMMAND = re.compile(r"[A-Z]{3,}|\.\.\.|\||--help")
+"""What stands for something else, such as PRESET or 90s|10m, or needs no parser."""
+
+
+def commands_of(text: str) -> Iterator[str]:
+    """Yield the garrison commands in the blocks of a text, and those with flags in its sentences."""
+    for block in BLOCK.findall(text):
+        lines = (line.partition(" #")[0].strip().removeprefix("$ ") for line in block.splitlines())
+        yield from (line for line in lines if re.match(r"garrison [a-z]", line))
+    whole = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    yield from (" ".join(found.split()) for found in INLINE.findall(whole))
+
+
+COMMANDS = sorted(
+    {
+        command
+        for text in TEXTS
+        for command in commands_of(text.read_text())
+        if text.name != "CHANGELOG.md" and not NO_COMMAND.search(command)
+    }
+)
+
+
+class Parsed(Exception):
+    """Raised in the place of what a command does after it has read its arguments."""
+
+
+@pytest.fixture
+def parse_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every command end when it has read its arguments, in a folder with the files that the texts name."""
+    real = tyro.cli
+
+    def read(*args: Any, **kwargs: Any) -> None:
+        real(*args, **kwargs)
+        raise Parsed
+
+    monkeypatch.setattr(tyro, "cli", read)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text("{}")
+    run = tmp_path / "runs" / "mine"
+    run.mkdir(parents=True)
+    (run / "config.yaml").write_text(preset("ppo-mixed").to_yaml())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.usefixtures("parse_only")
+def test_a_command_in_the_texts_is_understood(command: str) -> None:
+    with pytest.raises(Parsed):
+        cli.main(shlex.split(command)[1:])
+
+
+@pytest.mark.parametrize("command", ["garrison trian record", "garrison train record --stepz 3", "garrison bench simm"])
+@pytest.mark.usefixtures("parse_only")
+def test_a_command_that_does_not_exist_is_noticed(command: str) -> None:
+    try:
+        code = cli.main(shlex.split(command)[1:])
+    except SystemExit as exit:
+        code = int(exit.code or 0)
+    assert code == 2
+
+
+def test_the_texts_have_commands() -> None:
+    assert len(COMMANDS) > 40
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: str(text.relative_to(ROOT)))
+def test_links_point_at_something(text: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", text.read_text(), flags=re.M | re.S)
+    for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        assert "://" in link or (text.parent / link).exists(), link
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    files = [f"/{file.relative_to(SOURCE)}" for file in SOURCE.rglob("*.*")]
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    named = re.findall(r"`([\w/]+\.py)`", text)
+    assert len(named) > 100
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
+
+
+def test_every_module_has_its_place_in_the_architecture() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = text.partition("## Room by room")[2].partition("## Decisions")[0]
+    folders = set(re.findall(r"`([\w/]+)/`", rooms))
+    for package in PACKAGES:
+        for file in (SOURCE / package).rglob("*.py"):
+            place = str(file.relative_to(SOURCE).parent)
+            is_covered = any(place == folder or place.startswith(f"{folder}/") for folder in folders if "/" in folder)
+            is_named = re.search(rf"`(?:[\w/]+/)?{file.name}`", rooms)
+            assert file.name.startswith("__") or is_covered or is_named, file
+
+
+def test_files_of_settings_in_the_texts_are_read() -> None:
+    found = 0
+    for text in TEXTS:
+        for block in re.findall(r"^```yaml\n(.*?)^```", text.read_text(), flags=re.M | re.S):
+            if block.startswith(("preset:", "env:", "run:", "ppo:")) and "climb:" not in block:
+                read_experiment(yaml_settings.from_yaml(block))
+                found += 1
+    assert found
+    with pytest.raises(UserError):
+        read_experiment({"ppo": {"learning_rat": 1}})

@@ -1,0 +1,52 @@
+"""The public names can be found, load on first use, and are typed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCUMENTED = """
+import numpy as np
+import garrison
+from garrison.cage2 import Env, VectorEnv
+
+envs = VectorEnv(8, red="meander", copy=False)
+observations, infos = envs.reset(seed=0)
+held: int = int(envs.truth.access[:, 3].sum())
+trial = envs.clone([0], repeat=145)
+rewards = trial.step(np.arange(145))[1]
+state = envs.get_state()
+envs.set_state(state)
+envs.set_state(envs.get_state([1]), [2])
+masks = envs.action_masks()
+one = Env(length=30)
+running: int = int(one.truth.ot_running[0])
+config = garrison.learn.PPOConfig
+"""
+
+
+def test_submodules_and_names_are_there_without_importing_them_by_hand() -> None:
+    code = (
+        "import garrison; print(garrison.learn.__name__, garrison.vector.__name__);"
+        "print(*sorted(dir(garrison.cage2))); print(garrison.cage2.VectorEnv.__name__)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert out[0] == "garrison.learn garrison.vector"
+    assert {"ACTIONS", "Env", "HOSTS", "Truth", "VectorEnv", "load_scenario", "warm_up"} <= set(out[1].split())
+    assert out[2] == "VectorEnv"
+
+
+@pytest.mark.slow
+def test_documented_lines_pass_a_strict_type_check(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    file = tmp_path / "mine.py"
+    file.write_text(DOCUMENTED)
+    check = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", str(file)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert check.returncode == 0, check.stdout
