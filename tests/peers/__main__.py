@@ -1,9 +1,9 @@
 """Run the peers' own tests of vector environments with our backends in the place of theirs: `make test-peers`.
 
-Each suite runs once as it is, to learn what passes on this machine, and once for each backend. What passes there and not
-here must stand in `differences.toml`, with the reason. The suites are fetched, never committed: Stable-Baselines3's from
-its source distribution on PyPI, Gymnasium's, whose distribution has none of them, from its repository. `PEER_GYMNASIUM`
-and `PEER_STABLE_BASELINES3` may name folders that hold a `tests` folder instead.
+Each suite runs once as it is, to learn what passes on this machine, and once for each backend. What passes there and
+not here must stand in `differences.toml`, with the reason. The suites are fetched, never committed: that of
+Stable-Baselines3 from its source distribution on PyPI, that of Gymnasium, whose distribution has next to none, from its
+repository. `PEER_GYMNASIUM` and `PEER_STABLE_BASELINES3` may name folders that hold a `tests` folder instead.
 """
 
 import fnmatch
