@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import garrison.vector
-from garrison.workers import interrupts
+from garrison.workers import ctrl_c
 from tests.helpers.vector_samples import Sampler
 
 KINDS = [("serial", "fork"), ("threads", "fork"), ("pipes", "fork"), ("shared", "fork"), ("async", "fork")]
@@ -96,7 +96,7 @@ def test_the_process_is_known_before_the_interrupt_comes() -> None:
     steps = []
 
     def start() -> None:
-        with interrupts.deferred():
+        with ctrl_c.deferred():
             signal.raise_signal(signal.SIGINT)
             steps.append("inside")
         steps.append("after")

@@ -26,7 +26,7 @@ from garrison.vector.options import (
     worker_count,
 )
 from garrison.vector.registry import BACKENDS, check_backend
-from garrison.workers import interrupts
+from garrison.workers import ctrl_c
 from garrison.workers.faults import EnvFailed, EnvTimeout, WorkerDied
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def build(name: str, setup: Setup, time_callers: bool) -> BatchedEnvs:
         raise UserError(f"backend {name!r} needs Linux or macOS; use 'serial' or 'threads' here")
     timing = setup.timing and bool(backend.timed) and (backend.has_processes or time_callers)
     kind = backend.load(timing)
-    return interrupts.make(lambda: kind(replace(setup, timing=timing)), lambda envs: envs.close())
+    return ctrl_c.make(lambda: kind(replace(setup, timing=timing)), lambda envs: envs.close())
 
 
 def _native(

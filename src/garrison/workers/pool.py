@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
-from garrison.workers import channel, interrupts, last_words
+from garrison.workers import channel, ctrl_c, last_words
 from garrison.workers.channel import Message
 from garrison.workers.faults import describe_exit
 from garrison.workers.launch import Launch, WorkerHandle
@@ -87,7 +87,7 @@ class WorkerPool:
         self._closed = False
         # Handlers run in reverse order: this one before multiprocessing's, which waits for workers that are no daemons.
         atexit.register(self.close)
-        interrupts.undo_with(partial(self.close, grace=0.0))
+        ctrl_c.undo_with(partial(self.close, grace=0.0))
         try:
             for worker in range(count):
                 self._start(worker)
@@ -157,7 +157,7 @@ class WorkerPool:
     def restart(self, worker: int, grace: float = 0.0) -> None:
         """End a worker, if it has not ended within `grace` seconds, and start another one in its place."""
         self._stop_listening(worker)
-        with interrupts.deferred():
+        with ctrl_c.deferred():
             self._workers.pop(worker).end(grace)
         self._start(worker)
 
@@ -165,7 +165,7 @@ class WorkerPool:
         """End every worker: ask, wait a moment, kill. Safe to call twice, and does nothing in forked copies."""
         if self._closed or os.getpid() != self._owner:
             return
-        with interrupts.deferred():
+        with ctrl_c.deferred():
             self._closed = True
             atexit.unregister(self.close)
             for handle in self._workers.values():
@@ -178,7 +178,7 @@ class WorkerPool:
 
     def _start(self, worker: int) -> None:
         task = self._task_of(worker, self._starts)
-        with interrupts.deferred():  # a process that runs is one that this pool knows
+        with ctrl_c.deferred():  # a process that runs is one that this pool knows
             handle = self._launch.start(task, worker, self.memory, self._workers.values())
             self._workers[worker] = handle
         self._starts += 1
