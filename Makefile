@@ -4,6 +4,7 @@
 #   make check          ruff, mypy (strict) and the layers of imports
 #   make test           check, the tests with the kernels as plain Python, and the whole suite with compiled kernels
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
+#   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
 #   make train          the training behind the published record, three minutes
 #   make clean          remove everything that the targets above have made
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -15,7 +16,7 @@ CLUSTER_STAMP := $(CLUSTER)/installed
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
 
-.PHONY: install check kernels plain test test-cluster train clean
+.PHONY: install check kernels plain test test-cluster test-peers train clean
 
 install: $(STAMP)
 
@@ -53,6 +54,10 @@ $(CLUSTER_STAMP): pyproject.toml requirements/cluster.txt
 	$(CLUSTER)/bin/pip install --quiet --disable-pip-version-check -r requirements/cluster.txt
 	$(CLUSTER)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# Needs the network: the suites are fetched, for the versions that are installed.
+test-peers: install
+	$(BIN)/python tests/peers
 
 train: install
 	$(BIN)/garrison train record --duration 170s

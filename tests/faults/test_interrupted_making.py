@@ -57,6 +57,8 @@ def interrupt_at(call: int | None, backend: str, method: str) -> int:
     return count
 
 
+# Some land where Python drops exceptions, and says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("backend", "method", "points"), [(*k, 30) for k in KINDS] + [(*k, 6) for k in SLOW_KINDS])
 def test_an_interrupt_at_any_call_is_raised(backend: str, method: str, points: int) -> None:
     make(backend, method).close()  # imports are over
