@@ -57,7 +57,7 @@ SUMMARY: dict[str, Kind] = {
     "total_envs": NUMBER,
     "seed": NUMBER,
     "total_updates": NUMBER,
-    "episodes": COUNT,
+    "episodes": NUMBER,
     "task": SETTINGS,
     "task.red_odds": each(NUMBER),
     "task.rules": TEXT,
