@@ -81,11 +81,12 @@ def test_old_and_new_runs_stand_side_by_side(tmp_path: Path) -> None:
     shown = stage_shares(new.stages)
     assert list(shown) == ["act", "step", "step: compute", "step: wait", "learn"]
     assert list(shown.values()) == [0.25, 0.5, 0.375, 0.125, 0.25]
-    text = to_text([facts(run) for run in (old, new, both)])
+    runs = [old, new, both]
+    text = to_text(runs, [facts(run) for run in runs])
     assert "time in step: wait, %" in text
     cells = next(line for line in text.splitlines() if line.startswith("time in step, %")).split()
     assert cells[-3:] == ["75.00", "50.00", "62.50"]
-    page = comparison_page([old, new, both], [facts(run) for run in (old, new, both)], 2, "garrison compare").html()
+    page = comparison_page(runs, [facts(run) for run in runs], 2, "garrison compare").html()
     assert "resumed, step: compute: 18.8 %" in page
     assert page.count("old, step: 75 %") == 1
     for run in (old, new, both):

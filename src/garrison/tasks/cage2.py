@@ -166,7 +166,7 @@ def parse_odds(text: str) -> dict[str, float]:
                 "red 'external' waits for Red's actions, which a learner does not give: write your attacker as a class "
                 "and name it, as in --red my_module:MyRed (docs/extend/red_agent.md)."
             )
-        if share.strip()[:1].isalpha():
+        if name.strip() not in SCRIPTED_REDS and share.strip()[:1].isalpha():
             raise UserError(f"a class of your own ({name}:{share}) cannot be part of a mixture yet: name it alone.")
     names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
     if not names or len(set(names)) != len(names):
