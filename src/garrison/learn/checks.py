@@ -44,6 +44,8 @@ def start_from(weights: torch.Tensor | None, policy: Policy) -> None:
 
 def check_env_count(state: dict[str, Any], num_envs: int) -> None:
     """Raise a UserError if a collector's `state` is not one of this many environments."""
+    if "streams" not in state:
+        raise UserError("cannot resume: the state holds no streams of random numbers, so it is of another learner.")
     saved = len(state["streams"])
     if saved != num_envs:
         raise UserError(f"cannot resume: the state is of {saved} environments, and there are {num_envs}.")

@@ -68,8 +68,7 @@ SECTIONS = Kind(
     "a mapping of sections of settings",
     lambda value: (
         isinstance(value, dict)
-        and isinstance(value.get("preset", ""), str)
-        and all(isinstance(part, dict) and is_plain(part) for name, part in value.items() if name != "preset")
+        and all(isinstance(part, str if key == "preset" else dict) and is_plain(part) for key, part in value.items())
     ),
 )
 WIDTHS = Kind(
