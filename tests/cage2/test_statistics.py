@@ -35,7 +35,7 @@ def test_mean_scores_agree_with_cyborg(red: str, length: int, policy: str) -> No
         else:
             actions = np.full(EPISODES, 132 + Host.OP_SERVER0 if policy == "restore" and t == 0 else 0)
         *_, infos = envs.step(actions)
-    returns = infos["episode_stats"]["r"]
+    returns = infos["final_info"]["episode_stats"]["r"]
     mean, error = REFERENCE[red, length][policy]
     margin = 4 * np.hypot(error, returns.std() / np.sqrt(EPISODES))  # four standard errors of the difference
     assert abs(returns.mean() - mean) < margin
@@ -123,6 +123,7 @@ def test_an_escalation_lifts_each_of_several_sessions_evenly() -> None:
     state["lead"][:, h] = 1
     state["oldest_fixed"][:, h] = 1
     state["access"][:, h] = state["access_oldest"][:, h] = 1
+    state["held"] |= 1 << h
     envs.set_state(state)
     envs.step({"blue": np.zeros(20_000, int), "red": np.tile([4, h], (20_000, 1))})
     after = envs.get_state()
