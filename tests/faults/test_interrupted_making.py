@@ -63,12 +63,19 @@ def interrupt_at(call: int | None, backend: str, method: str) -> int:
 def test_an_interrupt_at_any_call_is_raised(backend: str, method: str, points: int) -> None:
     make(backend, method).close()  # imports are over
     total = interrupt_at(None, backend, method)
-    # The last calls may not come: how many there are depends on how often the caller had to wait.
-    for call in sorted(random.Random(0).sample(range(1, total * 9 // 10), points)):
-        with pytest.raises(KeyboardInterrupt):
-            interrupt_at(call, backend, method)
+    raised = 0
+    for call in sorted(random.Random(0).sample(range(1, total), points)):
+        try:
+            calls = interrupt_at(call, backend, method)
+        except KeyboardInterrupt:
+            raised += 1
+        else:
+            assert (
+                calls < call
+            )  # so it never came: how many calls there are depends on how often the caller had to wait
         gc.collect()
         assert multiprocessing.active_children() == []
+    assert raised > points / 2
 
 
 class Dropper:

@@ -57,8 +57,10 @@ def make(build: Callable[[], Made], close: Callable[[Made], None]) -> Made:
             before(number, frame)
         except BaseException as error:
             raised.append(error)
-            raise
+            if not is_over:
+                raise
 
+    is_over = False  # from then on an interrupt waits for the end of this function
     undo: list[Callable[[], None]] = []
     _makings.undo.append(undo)
     try:
@@ -73,6 +75,7 @@ def make(build: Callable[[], Made], close: Callable[[Made], None]) -> Made:
             raise raised[-1] from error
         raise
     finally:
+        is_over = True
         _makings.undo.pop()
         if before is not None:
             signal.signal(signal.SIGINT, before)
