@@ -11,8 +11,11 @@ import pytest
 from garrison import cli
 from garrison.agents.load import SHIPPED
 from garrison.errors import UserError
+from garrison.learn.registry import LEARNERS
 from garrison.storage import checkpoint, saved_run
 from tests.helpers.mutations import mutated
+
+KEPT_BY = {name: learner.keeps for name, learner in LEARNERS.items()}
 
 TINY = "--envs 4 --rollout 8 --hidden 8 --evaluate-episodes 0 --no-tensorboard --quiet"
 RUNS = {
@@ -65,11 +68,11 @@ def test_a_refusal_names_the_file_the_place_and_what_belongs_there(run: Path) ->
     values = checkpoint.load(run)
     values["state"]["steps"] = "many"
     with pytest.raises(UserError, match=r"x is not a usable checkpoint: its state\.steps must be .*; it is 'many'"):
-        saved_run.require_run(values, "x")
+        saved_run.require_run(values, "x", KEPT_BY)
     del values["state"]["adam"]["first"]
     values["state"]["steps"] = 32
     with pytest.raises(UserError, match=r"x is a checkpoint without 'state\.adam\.first'"):
-        saved_run.require_run(values, "x")
+        saved_run.require_run(values, "x", KEPT_BY)
 
 
 def test_a_network_is_refused_before_its_memory_is_taken() -> None:
@@ -90,4 +93,4 @@ def test_shipped_agents_hold_an_agent_and_no_run(name: str) -> None:
     values: dict[str, Any] = checkpoint.load(SHIPPED[name])
     saved_run.require_agent(values, name)
     with pytest.raises(UserError, match="without"):
-        saved_run.require_run(values, name)
+        saved_run.require_run(values, name, KEPT_BY)

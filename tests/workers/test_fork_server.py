@@ -3,11 +3,15 @@
 import os
 import subprocess
 import sys
+import tempfile
+from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
 
+import garrison.vector
 from tests.helpers.processes import eventually
+from tests.helpers.vector_samples import Sampler
 
 SCRIPT = """
 import os, signal, sys
@@ -26,8 +30,7 @@ if __name__ == "__main__":
 def test_the_folder_of_the_fork_server_goes_with_a_killed_caller(tmp_path: Path, name: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    folder = tmp_path / "temporary"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp())  # a socket's path must be short
     root = str(Path(__file__).parents[2])
     variables = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": root}
     done = subprocess.run(
@@ -35,3 +38,15 @@ def test_the_folder_of_the_fork_server_goes_with_a_killed_caller(tmp_path: Path,
     )
     assert "pymp-" in done.stdout, done.stderr  # there was one
     assert eventually(lambda: not list(folder.iterdir()))
+    folder.rmdir()
+
+
+def test_another_fork_server_can_take_the_place_of_one_that_ended() -> None:
+    def play() -> None:
+        envs = garrison.vector.make(Sampler, 2, "shared", workers=2, start_method="forkserver")
+        envs.reset(seed=0)
+        envs.close()
+
+    play()
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]
+    play()

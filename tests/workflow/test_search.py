@@ -145,5 +145,5 @@ def test_nearest_prefers_the_latest_of_equals() -> None:
 def test_missing_sklearn_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setattr(surrogate, "find_spec", lambda name: None)
-    with pytest.raises(UserError, match=r"pip install 'garrison\[workflow\]'"):
+    with pytest.raises(UserError, match=r"scikit-learn is not installed: pip install .*\[workflow\]"):
         surrogate.fit([0, 1], [1.0, 2.0])

@@ -32,12 +32,16 @@ class Learner:
     """Whether each of its actors makes environments of its own, so that it takes a function that makes them."""
     can_cluster: bool
     """Whether its actors can be on a cluster: then `train` also takes `connect`."""
+    keeps: tuple[str, ...] = ()
+    """What its state has of the parts that `garrison.storage.saved_run.KEPT` knows how to check."""
 
+
+_USUAL = ("adam", "episodes")
 
 LEARNERS: dict[str, Learner] = {
-    "ppo": Learner(PPOConfig, "garrison.learn.ppo", has_actors=False, can_cluster=False),
-    "impala": Learner(ImpalaConfig, "garrison.learn.impala", has_actors=True, can_cluster=True),
-    "a3c": Learner(A3CConfig, "garrison.learn.a3c", has_actors=True, can_cluster=False),
+    "ppo": Learner(PPOConfig, "garrison.learn.ppo", has_actors=False, can_cluster=False, keeps=_USUAL),
+    "impala": Learner(ImpalaConfig, "garrison.learn.impala", has_actors=True, can_cluster=True, keeps=_USUAL),
+    "a3c": Learner(A3CConfig, "garrison.learn.a3c", has_actors=True, can_cluster=False, keeps=_USUAL),
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.learn.registry import LEARNERS
 from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
@@ -27,7 +28,7 @@ def resume_values(folder: RunFolder) -> dict[str, Any]:
     """Return the values of the checkpoint that a run continues from."""
     folder.reopen()
     values = checkpoint.load(folder.path)
-    require_run(values, str(folder.checkpoint))
+    require_run(values, str(folder.checkpoint), {name: learner.keeps for name, learner in LEARNERS.items()})
     return values
 
 

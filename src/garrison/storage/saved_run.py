@@ -5,6 +5,7 @@ every value that is used is checked here for its type, its range and whether it 
 environments is checked where they are.
 """
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -109,16 +110,20 @@ RUN: dict[str, Kind] = {
     "state.algorithm": TEXT,
     "state.steps": COUNT,
     "state.updates": COUNT,
-    "state.adam": MAPPING,
-    "state.adam.first": VECTOR,
-    "state.adam.second": SQUARES,
-    "state.adam.steps": COUNT,
     "state.collector": MAPPING,
     "state.collector.envs": ANYTHING,
-    "state.recent_returns": NUMBERS,
-    "state.recent_lengths": COUNTS,
 }
-"""What else a run continues from."""
+"""What else a run continues from, whoever trained it."""
+KEPT: dict[str, dict[str, Kind]] = {
+    "adam": {
+        "state.adam": MAPPING,
+        "state.adam.first": VECTOR,
+        "state.adam.second": SQUARES,
+        "state.adam.steps": COUNT,
+    },
+    "episodes": {"state.recent_returns": NUMBERS, "state.recent_lengths": COUNTS},
+}
+"""What learners may keep besides, see `garrison.learn.registry.Learner`."""
 COLLECTOR: dict[str, Kind] = {
     "state.collector.seen": Kind("an array", lambda value: isinstance(value, np.ndarray) and value.ndim > 0),
     "state.collector.masks": Kind("a table of flags", lambda value: _is_array(value, "bool", axes=2)),
@@ -156,13 +161,20 @@ def require_agent(values: Any, name: str) -> None:
     _check_sizes(values["policy"], len(values["state"]["weights"]), name)
 
 
-def require_run(values: Any, name: str) -> None:
-    """Raise a UserError that names the place if these are not the values of a run that can be continued."""
+def require_run(values: Any, name: str, kept_by: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise a UserError that names the place if these are not the values of a run that can be continued.
+
+    `kept_by` says which of `KEPT` each learner keeps.
+    """
     require_agent(values, name)
     _check(values, RUN, name)
     state = values["state"]
-    moments = {f"state.adam.{key}": state["adam"][key] for key in ("first", "second")}
-    _check_equal({"state.weights": state["weights"], **moments}, name)
+    kept = kept_by.get(state["algorithm"], ())
+    for part in kept:
+        _check(values, KEPT[part], name)
+    if "adam" in kept:
+        moments = {f"state.adam.{key}": state["adam"][key] for key in ("first", "second")}
+        _check_equal({"state.weights": state["weights"], **moments}, name)
     if "workflow" in values["experiment"]:
         _check(values, WORKFLOW_RUN, name)
     if set(state["collector"]) != {"envs"}:  # actors keep what they collect to themselves

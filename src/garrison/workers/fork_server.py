@@ -1,6 +1,7 @@
-"""Imported by the fork server alone, which outlives its caller: it removes the folder of its socket when it ends.
+"""Imported by the fork server alone, which outlives its caller: then it removes the folder of its socket.
 
-`multiprocessing` leaves that to the caller, which cannot do it if it is killed.
+`multiprocessing` leaves that to the caller, which cannot do it if it is killed. A caller that lives keeps the folder:
+it may start another server in it.
 """
 
 import atexit
@@ -10,5 +11,11 @@ import shutil
 FOLDER = "GARRISON_FORK_SERVER_FOLDER"
 """The variable that names the folder to the server."""
 
+
+def _remove(folder: str, caller: int) -> None:
+    if os.getppid() != caller:  # an orphan has another parent
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 if FOLDER in os.environ:
-    atexit.register(shutil.rmtree, os.environ.pop(FOLDER), ignore_errors=True)
+    atexit.register(_remove, os.environ.pop(FOLDER), os.getppid())
