@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ def test_actors_may_have_workers_of_their_own() -> None:
     make = partial(vector.make, "CartPole-v1", backend="shared", workers=2, autoreset_mode="same_step")
     assert train_impala(make, log, 3000).steps >= 3000
     assert len(log.family) >= 6  # two actors, two workers each, and their fork servers if Python uses them
+    assert Path(get_temp_dir()).exists()  # which their fork servers used, and did not remove
 
 
 SCRIPT = """

@@ -63,7 +63,8 @@ class Launch:
         variables = {}
         if self.start_method == "forkserver":
             context.set_forkserver_preload([fork_server.__name__, *self.preload])
-            variables = {fork_server.FOLDER: get_temp_dir()}
+            if multiprocessing.parent_process() is None:  # children use the folder of their parent
+                variables = {fork_server.FOLDER: get_temp_dir()}
         is_fork = self.start_method == "fork"
         work = (self.target, task) if is_fork else pack((self.target, task), self.contents)
         commands_in, commands_out = context.Pipe(duplex=False)
