@@ -6,6 +6,7 @@ from garrison.errors import UserError, choose
 
 ACTIVATIONS = ("tanh", "relu")
 TRUNKS = ("separate", "shared")
+CONTINUOUS_ACTIONS = ("gaussian", "squashed")
 COMPUTES = ("auto", "compiled", "autograd")
 SCHEDULES = ("constant", "linear")
 NORMALISATIONS = ("minibatch", "batch", "none")
@@ -27,6 +28,11 @@ class PolicyConfig:
     """Whether actor and critic have separate hidden layers or a shared trunk: separate or shared."""
     recurrent_size: int = 0
     """Width of a GRU after the hidden layers; 0 means no memory."""
+    continuous_actions: str = "gaussian"
+    """How actions of a Box of floats are drawn: gaussian (what leaves the space is clipped) or squashed (by tanh to the
+    bounds, which must be finite)."""
+    log_std_init: float = 0.0
+    """Logarithm of the deviation that continuous actions start with."""
 
     def __post_init__(self) -> None:
         choose("activation", self.activation, ACTIVATIONS)
@@ -36,6 +42,9 @@ class PolicyConfig:
             _require(is_width, "hidden", self.hidden, "give positive widths such as 64 64")
         is_width = 0 <= self.recurrent_size < WIDEST
         _require(is_width, "recurrent_size", self.recurrent_size, "give 0 for no memory, or a width")
+        choose("continuous_actions", self.continuous_actions, CONTINUOUS_ACTIONS)
+        is_usable = -20 <= self.log_std_init <= 5
+        _require(is_usable, "log_std_init", self.log_std_init, "give a number from -20 to 5; 0 means a deviation of 1")
 
 
 @dataclass(frozen=True)
