@@ -188,7 +188,7 @@ def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
     """Return what a checkpoint says besides the learner's state; refuse spaces that no policy is for."""
     spaces = envs.single_observation_space, envs.single_action_space
     observation_form(spaces[0])
-    action_distribution(spaces[1])
+    action_distribution(spaces[1], experiment.learner.policy)
     return {
         "experiment": experiment.to_dict(),
         "policy": describe_policy(experiment.learner.policy, *spaces),
