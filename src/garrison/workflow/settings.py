@@ -14,7 +14,7 @@ from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
 from garrison.registration import CAGE2
 from garrison.runs import yaml_settings
-from garrison.runs.experiment import Experiment, RunConfig
+from garrison.runs.experiment import Experiment
 from garrison.tasks.cage2 import NATIVE
 from garrison.tasks.registry import EnvConfig
 from garrison.text import short
@@ -116,7 +116,7 @@ class WorkflowExperiment(Experiment):
         if self.learner.steps != DEFAULT_STEPS:
             raise UserError("training on workflows is measured in episodes: say --episodes N instead of --steps.")
         if self.run.evaluate_every:
-            raise UserError("evaluate_every is the challenge's protocol; training on workflows has no use for it.")
+            raise UserError("evaluate_every scores without an order: training on workflows has no use for it.")
 
     @property
     def task(self) -> WorkflowTask:
@@ -221,7 +221,7 @@ class SearchExperiment(WorkflowExperiment):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.run.evaluate_episodes:
+        if self.run.evaluate_episodes == 0:
             raise UserError("a search measures every order after its training: evaluate_episodes must be at least 2.")
         if self.search.method == EXHAUSTIVE and self.run.duration:
             raise UserError("exhaustive tries every order, so it takes no --duration.")
@@ -257,7 +257,6 @@ class SearchExperiment(WorkflowExperiment):
         return dataclasses.replace(workflow.rules(), max_episodes=most)
 
 
-_RUN = RunConfig(evaluate_episodes=1000)
 _ENV = EnvConfig(envs=240, red="bline", rules="head", observation="memory", actions="compact")
 _PPO = PPOConfig(
     rollout=100,
@@ -269,5 +268,5 @@ _PPO = PPOConfig(
     reward_scale=0.1,
     action_masks=True,
 )
-TRAIN = WorkflowExperiment(env=_ENV, run=_RUN, learner=_PPO)
-SEARCH = SearchExperiment(env=_ENV, run=_RUN, learner=_PPO, workflow=WorkflowConfig(episodes=2_400, min_episodes=2_400))
+TRAIN = WorkflowExperiment(env=_ENV, learner=_PPO)
+SEARCH = SearchExperiment(env=_ENV, learner=_PPO, workflow=WorkflowConfig(episodes=2_400, min_episodes=2_400))
