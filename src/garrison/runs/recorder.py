@@ -116,7 +116,7 @@ class Recorder(Follower):
 def best_total(folder: RunFolder) -> float:
     """Return what the best checkpoint of an earlier part of the run scored; less than anything if none tells."""
     try:
-        total = checkpoint.load(folder.best).get("total")
+        total: Any = checkpoint.load(folder.best).get("total")
     except UserError:
         return -float("inf")
     return float(total) if is_number(total) else -float("inf")

@@ -51,7 +51,8 @@ class WorkflowConfig:
     patience: int = 30
     """Training is over after this many updates without a gain of 0.01 in compliance; 0 means never."""
     min_episodes: int = 0
-    """Episodes, over all environments, before compliance or patience may end the training."""
+    """Episodes, over all environments, before compliance or patience may end the training; all of them if `episodes`
+    are fewer."""
     episodes: int = 100_000
     """Episodes per training, at most, over all environments."""
     inherited_learning_rate: float = 5e-4
@@ -77,8 +78,6 @@ class WorkflowConfig:
                 raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
         if self.episodes < 1:
             raise UserError(f"episodes must be at least 1; got {self.episodes}.")
-        if self.min_episodes > self.episodes:
-            raise UserError(f"min_episodes ({self.min_episodes}) cannot be more than episodes ({self.episodes}).")
         if any(not 0 <= order < len(ORDERS) for order in self.orders):
             raise UserError(f"orders are numbered 0 to {len(ORDERS) - 1}; got {self.orders}.")
 
@@ -97,6 +96,11 @@ class WorkflowConfig:
     def rules(self, timed: bool = False) -> StopRules:
         """Return when to stop; if `timed`, the clock stands in for the number of episodes."""
         return StopRules(self.compliance_threshold, self.patience, self.min_episodes, None if timed else self.episodes)
+
+    @property
+    def needed_episodes(self) -> int:
+        """What a training must be able to get to be worth beginning."""
+        return max(1, min(self.min_episodes, self.episodes))
 
 
 @dataclass(frozen=True)
