@@ -1,6 +1,6 @@
 """The policy of a run on any other environment than CAGE-2: that environment's observations in, its actions out."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from garrison.learn.nn.description import build_space, policy_config
 from garrison.learn.nn.sampling import make_streams
 from garrison.learn.registry import learner_section
 from garrison.learn.spaces.registry import action_distribution, observation_form
+from garrison.storage.schema import Kind
 
 
 class SpaceAgent:
@@ -21,6 +22,14 @@ class SpaceAgent:
         name: what results call it.
         sample: draw actions instead of taking the likeliest.
     """
+
+    needs: ClassVar[dict[str, Kind]] = {}
+    """What a checkpoint must have besides what every agent needs."""
+
+    @classmethod
+    def of(cls, values: dict[str, Any], name: str, sample: bool = False) -> Self:
+        """Build the agent of a checkpoint's values."""
+        return cls(values, name, sample)
 
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
         self.name, self.sample = name, sample

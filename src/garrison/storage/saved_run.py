@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
-from garrison.registration import CAGE2
 from garrison.storage.schema import (
     COUNT,
     COUNTS,
@@ -135,8 +134,6 @@ NEWER: dict[str, Kind] = {
     "policy.config.log_std_init": NUMBER,
 }
 """What the first checkpoints did not have."""
-CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
-"""How an agent of CAGE-2 sees the game."""
 RUN: dict[str, Kind] = {
     **AGENT,
     "seconds": SECONDS,
@@ -172,7 +169,11 @@ COLLECTOR: dict[str, Kind] = {
     "state.collector.memory": Kind("an array of finite numbers", lambda value: _is_finite(value, "float32", axes=3)),
 }
 """What a collector in the learner's own process adds."""
-WORKFLOW_AGENT: dict[str, Kind] = {"experiment.workflow.orders": COUNTS}
+NO_AGENT = "it holds no agent"
+CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
+"""How an agent of CAGE-2 sees the game."""
+WORKFLOW_AGENT: dict[str, Kind] = {**CAGE2_AGENT, "experiment.workflow.orders": COUNTS}
+"""What an agent that follows workflows has besides."""
 WORKFLOW_RUN: dict[str, Kind] = {
     "inherited": TEXT,
     "state.workflow": MAPPING,
@@ -185,14 +186,15 @@ WORKFLOW_RUN: dict[str, Kind] = {
 """What a training on workflows adds."""
 
 
-def require_agent(values: Any, name: str) -> None:
-    """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's."""
-    _check(values, AGENT, name)
+def require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None) -> None:
+    """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's.
+
+    `also` is what this kind of agent needs besides.
+    """
+    _check(values, AGENT | dict(also or {}), name, NO_AGENT)
     _check(values, present(values, NEWER), name)
-    if values["experiment"]["env"]["env"] == CAGE2:
-        _check(values, CAGE2_AGENT, name)
     if "workflow" in values["experiment"]:
-        _check(values, WORKFLOW_AGENT, name)
+        _check(values, WORKFLOW_AGENT, name, NO_AGENT)
     _check_sizes(values["policy"], len(values["state"]["weights"]), name)
 
 
@@ -218,11 +220,10 @@ def require_run(values: Any, name: str, kept_by: Mapping[str, tuple[str, ...]]) 
         _check_equal({f"state.collector.{key}": state["collector"][key] for key in by_env}, name)
 
 
-def _check(values: Any, table: dict[str, Kind], name: str) -> None:
+def _check(values: Any, table: dict[str, Kind], name: str, lack: str = "a run cannot go on from it") -> None:
     try:
         check(values, table)
     except Missing as place:
-        lack = "it holds no agent" if table in (AGENT, CAGE2_AGENT, WORKFLOW_AGENT) else "a run cannot go on from it"
         raise UserError(f"{name} is a checkpoint without {str(place)!r}: {lack}.") from None
     except Wrong as wrong:
         raise UserError(f"{name} is not a usable checkpoint: {wrong}. Use another copy.") from None
