@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from garrison.agents.protocol import Flags
 from garrison.errors import UserError
-from garrison.learn.nn.description import build_policy, build_space, policy_config
+from garrison.learn.nn.description import build_policy, build_space, is_dense, policy_config
 from garrison.learn.nn.parameters import find_places, layer_name, mlp_shapes
 from garrison.learn.spaces.actions import Categorical
 from garrison.learn.spaces.registry import action_distribution, observation_form
@@ -74,9 +74,9 @@ class PlainNetwork:
     @staticmethod
     def covers(description: dict[str, Any]) -> bool:
         """Return whether such a policy can be computed so."""
-        is_dense = observation_form(build_space(description["observation_space"])).encoder == "mlp"
+        form, config = observation_form(build_space(description["observation_space"])), policy_config(description)
         is_categorical = isinstance(action_distribution(build_space(description["action_space"])), Categorical)
-        return is_dense and is_categorical and not description["config"].get("recurrent_size")
+        return is_dense(form, config) and is_categorical
 
     def begin(self, num_envs: int) -> None:
         """Nothing is kept between steps."""
@@ -111,7 +111,7 @@ class TorchNetwork:
         """Return the logits of each row of inputs; the state is forgotten where an episode starts."""
         import torch
 
-        inputs = torch.from_numpy(rows.astype(np.float32))
+        inputs = self._policy.observations.split(torch.from_numpy(rows.astype(np.float32)))
         # One thread: products this small gain little from a second, and wait long for it on a busy machine.
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
@@ -120,10 +120,8 @@ class TorchNetwork:
                 if self._state is None:
                     outputs, _, _ = self._policy(inputs)
                 else:
-                    outputs, _, self._state = self._policy(
-                        inputs.unsqueeze(0), self._state, torch.from_numpy(starts).unsqueeze(0)
-                    )
-                    outputs = outputs[0]
+                    begins = torch.from_numpy(starts).unsqueeze(0)
+                    outputs, _, self._state = self._policy(inputs, self._state, begins)
         finally:
             torch.set_num_threads(threads)
         return np.array(outputs.numpy())

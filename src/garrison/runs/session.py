@@ -133,7 +133,7 @@ def run(
         # Actors make environments of their own; then this one only tells what they are like.
         envs = stack.enter_context(closing(task.make_envs(1 if has_actors else experiment.env.envs)))
         about = describe(experiment, envs)
-        doubts = doubts_about(envs.single_observation_space)
+        doubts = doubts_about(envs.single_observation_space, experiment.learner.policy)
         if has_actors:
             envs.close()
         if values is not None:

@@ -9,6 +9,7 @@ from gymnasium import spaces
 
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
+from garrison.learn.spaces.observations import ObservationForm, encoder_name
 from garrison.learn.spaces.registry import observation_form
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
     config = policy_config(description)
     observation_space, action_space = (build_space(description[f"{what}_space"]) for what in ("observation", "action"))
     form = observation_form(observation_space)
-    widths = (form.size if form.encoder == "mlp" else 1, *config.hidden, *([config.recurrent_size] * 2))
+    inputs = form.size if is_dense(form, config) else 1
+    widths = (inputs, *config.hidden, *([config.recurrent_size] * 2))
     if max(a * b for a, b in pairwise(widths)) > len(weights):  # before memory is taken for them
         raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has more.")
     policy = Policy(observation_space, action_space, config)
@@ -43,6 +45,12 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
         raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {len(policy.flat)}.")
     policy.flat.copy_(torch.as_tensor(weights))
     return policy
+
+
+def is_dense(form: ObservationForm, config: PolicyConfig) -> bool:
+    """Return whether such a policy is dense layers on the inputs as they are, without looking for torch."""
+    is_flat = ":" not in config.encoder and all(encoder_name(leaf, config.encoder) == "mlp" for leaf in form.leaves)
+    return is_flat and not config.normalise_observations and not config.recurrent_size
 
 
 def policy_config(description: dict[str, Any]) -> PolicyConfig:

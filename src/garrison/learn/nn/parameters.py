@@ -31,7 +31,7 @@ def find_places(shapes: Iterable[tuple[str, Shape]]) -> dict[str, Place]:
 
 
 def mlp_shapes(inputs: int, hidden: Iterable[int], outputs: int, shared: bool) -> list[tuple[str, Shape]]:
-    """Return names and shapes of the parameters of a feed-forward policy with the encoder `mlp`."""
+    """Return names and shapes of the parameters of a feed-forward policy of dense layers."""
     widths = (inputs, *hidden)
     layers = [
         (layer_name(tower, number), a, b)
@@ -44,4 +44,4 @@ def mlp_shapes(inputs: int, hidden: Iterable[int], outputs: int, shared: bool) -
 
 def layer_name(tower: str, number: int) -> str:
     """Return the name of a hidden layer."""
-    return f"{tower}.encoder.layers.{number}"
+    return f"{tower}.layers.{number}"

@@ -1,16 +1,18 @@
 """Which form an observation space and which distribution an action space gets: the one place that decides."""
 
-from math import prod
 from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box, Space
 
 from garrison.errors import UserError
+from garrison.learn.config import PolicyConfig
 from garrison.learn.spaces.actions import ActionDistribution, Categorical
+from garrison.learn.spaces.composite import CompositeForm
+from garrison.learn.spaces.images import ImageForm
 from garrison.learn.spaces.observations import BitsForm, IndexForm, NumbersForm, ObservationForm
 
-OBSERVATION_FORMS: list[type[ObservationForm]] = [BitsForm, IndexForm, NumbersForm]
+OBSERVATION_FORMS: list[type[ObservationForm]] = [BitsForm, IndexForm, ImageForm, NumbersForm, CompositeForm]
 ACTION_DISTRIBUTIONS: list[type[ActionDistribution]] = [Categorical]
 """The first that accepts a space is taken, so special ones stand before general ones."""
 
@@ -21,26 +23,28 @@ def observation_form(space: Space[Any]) -> ObservationForm:
         if form.accepts(space):
             return form(space)
     raise UserError(
-        f"cannot learn from {space}: observations must be Box, Discrete or MultiBinary.",
-        hint="gymnasium.wrappers.FlattenObservation around each environment makes one Box of others: name a function "
-        "that returns FlattenObservation(gymnasium.make(ID)) as --env module:function.",
+        f"cannot learn from {space}: observations must be Box, Discrete, MultiDiscrete, MultiBinary, or Dict and Tuple "
+        "of these.",
+        hint="gymnasium.wrappers.TransformObservation around each environment makes one of these of others: name a "
+        "function that returns the wrapped environment as --env module:function.",
     )
 
 
-def doubts_about(space: Space[Any]) -> str | None:
+def doubts_about(space: Space[Any], config: PolicyConfig) -> str | None:
     """Return a sentence about observations that can be learned from, but hardly well; None if all is well."""
-    if not isinstance(space, Box) or not (np.all(space.low == 0) and np.all(space.high == 255)):
-        return None
-    size = f"{prod(space.shape):,} plain numbers from 0 to 255"
-    if len(space.shape) == 3:
+    form = observation_form(space)
+    if config.encoder == "mlp" and any(leaf.encoder != "mlp" for leaf in form.leaves):
+        return f"the encoder 'mlp' reads images as {form.size:,} plain numbers, which hardly learns; use 'auto'."
+    if not config.normalise_observations and any(_is_bytes(leaf.space) for leaf in form.leaves if leaf.is_measured):
         return (
-            f"the observations are images {space.shape}, and there is no network for images yet: dense layers see "
-            f"{size}, which hardly learns. Make them small and scale them, or extract features."
+            "the observations have plain numbers from 0 to 255, which dense layers hardly learn from: set "
+            "normalise_observations, or scale them with gymnasium.wrappers.RescaleObservation."
         )
-    return (
-        f"the observations are {size}, which dense layers hardly learn from: scale them to 0..1, such as with "
-        "gymnasium.wrappers.RescaleObservation."
-    )
+    return None
+
+
+def _is_bytes(space: Space[Any]) -> bool:
+    return isinstance(space, Box) and bool(np.all(space.low == 0) and np.all(space.high == 255))
 
 
 def action_distribution(space: Space[Any]) -> ActionDistribution:
