@@ -50,12 +50,19 @@ def install(extras: str) -> str:
     return f"pip install -e '{'.' if clone == Path.cwd() else clone}[{extras}]'"
 
 
+def missing(module: str) -> str:
+    """Return the sentence that says what to install if this optional module is missing; "" if it is there."""
+    if find_spec(module) is not None:
+        return ""
+    name, command = _COMMANDS.get(module) or (_EXTRAS[module][0], install(_EXTRAS[module][1]))
+    return f"{name} is not installed: {command}"
+
+
 def require(*modules: str) -> None:
     """Raise a `UserError` that names the extra to install if one of these optional modules is missing."""
     for module in modules:
-        if find_spec(module) is None:
-            name, command = _COMMANDS.get(module) or (_EXTRAS[module][0], install(_EXTRAS[module][1]))
-            raise UserError(f"{name} is not installed: {command}")
+        if said := missing(module):
+            raise UserError(said)
 
 
 def cores() -> int:

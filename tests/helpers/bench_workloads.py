@@ -1,10 +1,11 @@
-"""Workloads that benches can measure in a test: one that sleeps and one that fails."""
+"""Workloads that benches can measure in a test: one that sleeps, others that fail."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from garrison.bench.method.fresh import Work
+from garrison.bench.method.fresh_process import Report
 
 
 @contextmanager
@@ -23,3 +24,9 @@ def broken() -> Iterator[Work]:
     """Fail before there is any work."""
     raise RuntimeError("the workload is broken")
     yield
+
+
+def answer_and_fail(report: Report, number: int) -> None:
+    """Report, and then fail."""
+    report({"number": number})
+    raise RuntimeError("too late to matter")

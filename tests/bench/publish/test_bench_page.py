@@ -10,7 +10,7 @@ import pytest
 from garrison import cli
 from garrison.bench.publish import bench_page, stored
 from garrison.bench.publish.chart_parts import row_bars
-from garrison.bench.suites import user_tables
+from garrison.bench.suites import learning_runs, user_figures, user_tables
 from garrison.errors import UserError
 from garrison.report.page import Page, bars
 
@@ -85,8 +85,19 @@ def everything(folder: Path) -> None:
     store(folder, "train-async", learners)
     stepped = [row(ours(way=way, envs=n), 5.0 * n) for way in user_tables.WAYS for n in (1, 20, 100)]
     stepped.append(row({"who": "CybORG", "way": "pipes", "envs": 20}, 2.0))
-    tables = user_tables.compare(stepped)
+    tables = user_tables.compare(stepped, user_figures.FIGURES)
     store(folder, "users", stepped, tables=tables, measured_on={"them": "their machine"})
+    coinrun = [{"who": "garrison", "learner": "PPO", "backend": "serial"}, {"who": "convolutions and products alone"}]
+    tables = user_tables.compare([row(labels) for labels in coinrun], user_figures.COINRUN_FIGURES)
+    rows = [row(labels, act=0.1, learn=0.9) for labels in coinrun]
+    store(folder, "users-coinrun", rows, tables=tables, measured_on={"them": "their machine"})
+    points = learning_runs.curve([(k, 1.0 * k) for k in range(1, 101)], 100)
+    runs = [
+        {"labels": {"env": "Pole", "who": who, "seed": seed}, "settings": {"steps": 100}, "curve": points}
+        for who in learning_runs.SIDES
+        for seed in (0, 1)
+    ]
+    (folder / "learning.json").write_text(json.dumps({"machine": MACHINE, "runs": runs}))
     store(folder, "cluster", [row(ours(nodes=2), 123.0)], command="garrison bench cluster --quick")
     curve = [{"step": 10, "seconds": 60.0, "total": -70.0}, {"step": 20, "seconds": 120.0, "total": -50.0}]
     score = {"total": -45.1, "ci95": 0.5, "rules": "leaderboard"}

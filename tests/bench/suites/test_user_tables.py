@@ -10,7 +10,7 @@ from garrison import cli
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.publish import user_rows
 from garrison.bench.suites import user_figures, user_tables
-from garrison.bench.suites.training_speed import IN_SEQUENCE, IN_WORKERS
+from garrison.bench.suites.coinrun_speed import IN_SEQUENCE, IN_WORKERS
 
 
 @pytest.fixture(autouse=True)
@@ -48,14 +48,14 @@ def test_ratios_are_ours_over_theirs_and_unsteady_ones_are_marked() -> None:
         row(IN_WORKERS, 1500.0, 0.01),
         row(IN_SEQUENCE, 1000.0, 0.01),
     ]
-    tables = user_tables.compare(rows)
+    tables = user_tables.compare(rows, (*user_figures.FIGURES, *user_figures.COINRUN_FIGURES))
     pipes = next(t for t in tables if t["table"] == user_figures.TWENTY and t["what"] == "pipes")
     assert user_rows.theirs(pipes) == "3,391"
     assert user_rows.ours(pipes, "same_way") == ("33.9 k", "10")
     assert user_rows.ours(pipes, "native") == ("~3.39 M", "~1,000")
     sequence, workers, ratio = (t for t in tables if t["table"] == user_figures.CLUSTER_PPO)
     assert user_rows.theirs(sequence) == "1,500 to 2,000"
-    assert user_rows.ours(sequence, "same_way") == ("1 k", "–")  # another environment: only the ratio compares
+    assert user_rows.ours(sequence, "same_way") == ("1 k", "0.57")
     assert user_rows.ours(workers, "native") == ("", "")
     assert user_rows.ours(ratio, "same_way")[0] == "1.5"
     assert user_rows.theirs(ratio) == "0.035 to 0.053"
@@ -66,12 +66,17 @@ def test_the_command_measures_compares_and_saves(
 ) -> None:
     few = ("pipes", "shared memory", "native")
     cells = [c for c in user_tables.stepping(False) if c.labels["envs"] == 20 and c.labels["way"] in few]
-    trainer = Configuration(IN_SEQUENCE, "garrison.bench.suites.simulators:single")  # stands in for one: no torch
+    trainer = Configuration(
+        user_figures.ppo("serial", 1), "garrison.bench.suites.simulators:single"
+    )  # stands in for one: no torch
     monkeypatch.setattr(user_tables, "stepping", lambda quick: cells)
     monkeypatch.setattr(user_tables, "training", lambda quick: [trainer])
-    assert cli.main(["bench", "users", "--repeats", "1", "--seconds", "0.03", "--out", str(tmp_path)]) == 0
+    assert (
+        cli.main(["bench", "users", "--part", "cage2", "--repeats", "1", "--seconds", "0.03", "--out", str(tmp_path)])
+        == 0
+    )
     printed = capsys.readouterr().out
-    for figure in ("pipes", "shared memory", "32 environments in sequence"):
+    for figure in ("pipes", "shared memory", "sequential, 1 environment"):
         assert figure in printed
     stored = json.loads((tmp_path / "users.json").read_text())
     assert [r["error"] for r in stored["results"]] == [None] * 4

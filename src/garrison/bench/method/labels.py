@@ -13,7 +13,8 @@ Labels = dict[str, Any]
 
 GARRISON = "garrison"
 LOOP, LIMIT, PRODUCTS = "plain loop", "limit", "matrix products"
-REFERENCES = (LOOP, LIMIT, PRODUCTS)
+ROOFLINE = "convolutions and products alone"
+REFERENCES = (LOOP, LIMIT, PRODUCTS, ROOFLINE)
 """Who is neither ours nor a peer: one bare loop, one on every core, and the arithmetic that no trainer can avoid."""
 
 
@@ -27,6 +28,7 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
     "hidden": " {0}x{0}".format,
     "trunk": ", {} trunk".format,
     "compute": lambda how: ", plain torch" if how == "autograd" else f", {how}",
+    "seed": ", seed {}".format,
     "minibatch": ", minibatches of {}".format,
     "true_states": ", true state {} times per step".format,
     "threads": lambda number: _counted("thread")(number) if number > 1 else "",

@@ -196,8 +196,13 @@ def command_line() -> str:
     """Return the command that runs, without the place of its results, which means nothing elsewhere."""
     words = sys.argv[1:]
     kept = [word for k, word in enumerate(words) if "--out" not in (word, *words[max(0, k - 1) : k])]
-    kept = ["PYTHON" if flag.endswith("-python") else word for flag, word in zip(["", *kept], kept, strict=False)]
+    kept = [_anywhere(flag) or word for flag, word in zip(["", *kept], kept, strict=False)]
     return shlex.join(["garrison", *(word for word in kept if not word.startswith("--out="))])
+
+
+def _anywhere(flag: str) -> str:
+    """Return what stands for the value of a flag that names a place on this machine."""
+    return "PYTHON" if flag.endswith("-python") else "CLONE" if flag.endswith("-code") else ""
 
 
 class _Progress:

@@ -12,7 +12,14 @@ import tyro
 
 from garrison.bench.method.labels import GARRISON
 from garrison.bench.method.measure import STEADY
-from garrison.bench.publish import backend_charts, simulator_charts, training_charts, user_charts
+from garrison.bench.publish import (
+    backend_charts,
+    coinrun_pages,
+    learning_pages,
+    simulator_charts,
+    training_charts,
+    user_charts,
+)
 from garrison.bench.publish.chart_parts import speed
 from garrison.bench.publish.stored import (
     StoredResult,
@@ -42,6 +49,7 @@ SECTIONS: dict[str, Section] = {
     "users": Section(
         "The users' own tables", (user_charts.their_tables, user_charts.beside_cyborg, user_charts.every_way)
     ),
+    "users-coinrun": Section("The users' own job on CoinRun", (coinrun_pages.coinrun_rates, user_charts.their_tables)),
     "sim": Section(
         "The simulator",
         (
@@ -59,6 +67,7 @@ SECTIONS: dict[str, Section] = {
     "vector-scaling": Section("Scaling with workers", (backend_charts.scaling,)),
     "train": Section("Training", (training_charts.trainers, training_charts.time_split, training_charts.every_rate)),
     "train-async": Section("Learners without a barrier", (training_charts.without_barrier,)),
+    "learning": Section("Learning curves", (learning_pages.learning_curves,)),
     "record": Section("The record", (training_charts.record,)),
 }
 """The results that have charts of their own, in the page's order; other results are shown as a table."""

@@ -12,7 +12,14 @@ from typing import Annotated, NamedTuple
 
 import tyro
 
-from garrison.bench.publish import cluster_tables, headline, stepping_tables, training_tables
+from garrison.bench.publish import (
+    cluster_tables,
+    coinrun_pages,
+    headline,
+    learning_pages,
+    stepping_tables,
+    training_tables,
+)
 from garrison.bench.publish.bench_page import write_page
 from garrison.errors import UserError
 from garrison.storage.atomic import write_text
@@ -33,6 +40,8 @@ TABLES: dict[str, Table] = {
     "sim": Table(("sim",), stepping_tables.sim_table),
     "train": Table(("train",), training_tables.train_table),
     "users": Table(("users",), training_tables.users_table),
+    "coinrun": Table(("users-coinrun",), coinrun_pages.coinrun_table),
+    "learning": Table(("learning",), learning_pages.learning_table),
     "scaling": Table(("vector-scaling",), stepping_tables.scaling_table),
     "peers": Table(("vector-synthetic",), stepping_tables.peers_table),
     "cluster": Table(("cluster",), cluster_tables.cluster_table),
@@ -45,7 +54,7 @@ TABLES: dict[str, Table] = {
 }
 PLACES: dict[str, tuple[str, ...]] = {
     "README.md": ("headline",),
-    "docs/performance.md": ("sim", "train", "users", "scaling"),
+    "docs/performance.md": ("sim", "train", "learning", "users", "coinrun", "scaling"),
     "docs/vector.md": ("peers",),
     "docs/impala.md": ("async", "learners"),
     "docs/workflow.md": ("orders", "workflow-cost"),

@@ -37,4 +37,4 @@ def ours(row: UserRow, which: str = "native") -> tuple[str, str]:
     value, mark = row[which]["value"], "" if row[which]["steady"] else "~"
     times = value / (sum(row["theirs"]) / 2)
     written = f"{value:.2g}" if row["is_ratio"] else short(value)
-    return mark + written, mark + ratio(times) if row["comparable"] else "–"
+    return mark + written, mark + ratio(times)

@@ -8,6 +8,7 @@ SUITES: dict[str, tuple[str, str]] = {
     "sim": ("garrison.bench.suites.simulator_speed", "the simulator alone, beside CybORG and MiniCAGE"),
     "vector": ("garrison.bench.suites.backend_speed", "our vector backends and every installed peer"),
     "train": ("garrison.bench.suites.training_speed", "training end to end, beside every installed peer"),
+    "learning": ("garrison.bench.suites.learning_curves", "learning curves beside Stable-Baselines3's"),
     "users": ("garrison.bench.suites.user_tables", "the tables that our users measured, run again on this code"),
     "cluster": ("garrison.bench.suites.cluster_speed", "IMPALA on Ray, node by node; what 1000 nodes would do"),
     "record": ("garrison.bench.suites.record_runs", "the record presets from scratch: official total over time"),

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from garrison.bench.method.fresh import Work
 from garrison.bench.suites.stepwise import StepwiseRun, stepwise
 from garrison.bench.suites.training_envs import Job, native_envs, python_envs
 from garrison.system import cores
+
+if TYPE_CHECKING:
+    from garrison.learn import PPOConfig
 
 ENDLESS = 10**12  # steps
 
@@ -25,8 +28,7 @@ def ppo(
     options: dict[str, Any] | None = None,
 ) -> Iterator[Work]:
     """PPO, an update at a time, on the native batch or on Python environments; its facts are the stages' shares."""
-    from garrison.learn import PolicyConfig, PPOConfig, train
-    from garrison.learn.stages import from_metrics
+    from garrison.learn import PolicyConfig, PPOConfig
 
     config = PPOConfig(
         steps=ENDLESS,
@@ -38,6 +40,16 @@ def ppo(
     )
     num_envs = job["num_envs"]
     envs = native_envs(num_envs) if backend == "native" else python_envs(num_envs, env, options or {}, backend, workers)
+    with ppo_updates(config, envs) as work:
+        yield work
+
+
+@contextmanager
+def ppo_updates(config: "PPOConfig", envs: Any) -> Iterator[Work]:
+    """Yield the updates of PPO, one at a time; its facts are the stages' shares. Closes the environments."""
+    from garrison.learn import train
+    from garrison.learn.stages import from_metrics
+
     times: dict[str, float] = {}
 
     def see(metrics: dict[str, float]) -> None:
@@ -77,7 +89,7 @@ def impala(
         threads=threads,
     )
     names = ("train/policy_lag", "train/publish_share", "train/waiting_for_data", "actors/wait")
-    with _last_of(lambda run: train(config, _makes(rounds), num_envs=envs, run=run), names) as work:
+    with last_of(lambda run: train(config, _makes(rounds), num_envs=envs, run=run), names) as work:
         yield work
 
 
@@ -88,7 +100,7 @@ def a3c(actors: int, envs: int, rollout: int, rounds: int = 0) -> Iterator[Work]
     from garrison.learn.config import A3CConfig
 
     config = A3CConfig(steps=ENDLESS, actors=actors, rollout=rollout)
-    with _last_of(lambda run: train(config, _makes(rounds), num_envs=envs, run=run), ("train/policy_lag",)) as work:
+    with last_of(lambda run: train(config, _makes(rounds), num_envs=envs, run=run), ("train/policy_lag",)) as work:
         yield work
 
 
@@ -112,7 +124,7 @@ def _makes(rounds: int) -> Callable[[int], Any]:
 
 
 @contextmanager
-def _last_of(train: Callable[[StepwiseRun], object], names: tuple[str, ...]) -> Iterator[Work]:
+def last_of(train: Callable[[StepwiseRun], object], names: tuple[str, ...]) -> Iterator[Work]:
     """Yield the work of `train`; its facts are the last metrics of these names."""
     last: dict[str, float] = {}
     with stepwise(train, last.update, lambda: {name: last[name] for name in names}) as work:

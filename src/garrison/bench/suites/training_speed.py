@@ -90,7 +90,7 @@ def native(quick: bool) -> list[Configuration]:
 
 
 def parallel(quick: bool) -> list[Configuration]:
-    """Return PPO on 32 Python environments of 1 ms, in sequence and in 4 workers; a quick look has them in `users`."""
+    """Return PPO on 32 Python environments of 1 ms, in sequence and in 4 workers; not in a quick look."""
     if quick:
         return []
     job = {"num_envs": 32, "rollout": 32, "minibatches": 4, "epochs": EPOCHS}

@@ -1,31 +1,45 @@
-"""`garrison bench users`: the tables that our users measured, run again on this code.
+"""`garrison bench users`: what our users measured, run again on this code.
 
-CAGE-2 sequentially, in one process, through pipes, shared memory, ready-first and compiled, from 1 to 200 environments;
-their trainers with the same numbers of environments; parallel PPO against sequential PPO. Beside each figure of theirs
-(`user_figures`) stand ours and the ratio. CybORG itself is measured as well where it can be imported.
+On CAGE-2: sequentially, in one process, through pipes, shared memory, ready-first and compiled, from 1 to 200
+environments, and their trainers with the same numbers of environments; CybORG itself as well where it can be imported.
+On CoinRun (`coinrun_speed`): their own PPO job. Beside each figure of theirs (`user_figures`) stand ours and the ratio.
 """
 
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
+from garrison import system
 from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, Labels
 from garrison.bench.method.measure import BenchResult, measure
 from garrison.bench.method.terminal import print_table
+from garrison.bench.publish.coinrun_rows import HEADER as COINRUN_HEADER
+from garrison.bench.publish.coinrun_rows import beside_roofline
 from garrison.bench.publish.keep import keep
 from garrison.bench.publish.stored import StoredRow, find, is_steady
 from garrison.bench.publish.user_rows import HEADER, beside, known
-from garrison.bench.suites import training_speed
+from garrison.bench.suites import coinrun_speed, training_speed
 from garrison.bench.suites.training_envs import CAGE2_OPTIONS
-from garrison.bench.suites.user_figures import FIGURES, MACHINES, ppo, way
+from garrison.bench.suites.user_figures import (
+    CLUSTER,
+    COINRUN_FIGURES,
+    FIGURES,
+    MACHINES,
+    WORKFLOW,
+    UserFigure,
+    ppo,
+    way,
+)
 
 ENV_IDS = {GARRISON: "garrison/CAGE2-v0", "CybORG": "garrison/CybORG-v0"}
 EVERY_WAY = (1, 20, 100, 200)
 SCALED = (10, 25, 50)
 STEPPING = "garrison.bench.suites.stepping"
+COINRUN_TIMEOUT = 600.0  # seconds: an update takes many on a busy machine
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "sequential": ("plain", {}),
     "pipes": ("ours", {"backend": "pipes"}),
@@ -43,21 +57,54 @@ class Arguments(CommonArguments):
     repeats: int = 5
     """Fresh processes per configuration."""
     seconds: float = 0.5
-    """How long each works after its warm-up; trainers work three times as long."""
+    """How long each works after its warm-up; trainers work three times as long, on CoinRun whole updates."""
+    part: Literal["all", "cage2", "coinrun"] = "all"
+    """What to measure: their tables on CAGE-2, their PPO job on CoinRun, or both."""
+    their_code: Path | None = None
+    """A clone of the users' project rl-cluster-benchmark: adds their own trainers to the rows on CoinRun."""
 
 
 def run(arguments: Arguments) -> int:
-    """Measure, print theirs beside ours and keep the result."""
+    """Measure, print theirs beside ours and keep the results."""
+    if arguments.part == "coinrun":
+        system.require("procgen")
+    if arguments.part in ("all", "cage2"):
+        _run_cage2(arguments)
+    if arguments.part in ("all", "coinrun"):
+        if said := system.missing("procgen"):
+            print(f"CoinRun is left out: {said}")
+        else:
+            _run_coinrun(arguments)
+    return 0
+
+
+def _run_cage2(arguments: Arguments) -> None:
     repeats, seconds = (2, 0.15) if arguments.quick else (arguments.repeats, arguments.seconds)
     steps = measure(stepping(arguments.quick), repeats=repeats, seconds=seconds, warm_up=seconds / 3)
     trained: dict[str, Any] = {"repeats": 1 if arguments.quick else repeats, "seconds": 3 * seconds, "warm_up": seconds}
     trainers = measure(training(arguments.quick), **trained)
     rows = (*steps.measurements, *trainers.measurements)
     result = BenchResult(rows, steps.machine, steps.method | {"trainers": trained})
-    tables = compare([m.record() for m in rows if m.samples])
+    tables = _print_figures(result, FIGURES)
+    keep(arguments.out, "users", result.record(tables=tables, measured_on={WORKFLOW: MACHINES[WORKFLOW]}))
+
+
+def _run_coinrun(arguments: Arguments) -> None:
+    rows = coinrun_speed.configurations(arguments.quick, arguments.their_code)
+    repeats, seconds = (1, 0.1) if arguments.quick else (arguments.repeats, 3 * arguments.seconds)
+    # At least one update warms up and one is measured, however long they take.
+    result = measure(rows, repeats=repeats, seconds=seconds, warm_up=0.1, timeout=COINRUN_TIMEOUT)
+    result.print("CoinRun, the users' own job: frames/s, acting, stepping and learning")
+    shown = beside_roofline([m.record() for m in result.measurements if m.samples])
+    print_table("frames/s (~: unsteady)", COINRUN_HEADER, shown)
+    tables = _print_figures(result, COINRUN_FIGURES)
+    keep(arguments.out, "users-coinrun", result.record(tables=tables, measured_on={CLUSTER: MACHINES[CLUSTER]}))
+
+
+def _print_figures(result: BenchResult, figures: Sequence[UserFigure]) -> list[dict[str, Any]]:
+    tables = compare([m.record() for m in result.measurements if m.samples], figures)
     print_table("theirs and ours, steps/s (~: unsteady)", HEADER, beside(known(tables)), text=HEADER[:2])
-    keep(arguments.out, "users", result.record(tables=tables, measured_on=MACHINES))
-    return 0
+    return tables
 
 
 def stepping(quick: bool) -> list[Configuration]:
@@ -88,10 +135,10 @@ def training(quick: bool) -> list[Configuration]:
         if backend != "native":
             given |= {"env": ENV_IDS[GARRISON], "options": CAGE2_OPTIONS}
         rows.append(Configuration(ppo(backend, num_envs), f"{training_speed.OURS}:ppo", given))
-    return [*rows, *training_speed.parallel(quick=False)]
+    return rows
 
 
-def compare(rows: Sequence[StoredRow]) -> list[dict[str, Any]]:
+def compare(rows: Sequence[StoredRow], figures: Sequence[UserFigure]) -> list[dict[str, Any]]:
     """Return every figure of theirs beside ours, as plain values; what was not measured is None."""
     return [
         {
@@ -101,11 +148,10 @@ def compare(rows: Sequence[StoredRow]) -> list[dict[str, Any]]:
             "same_way": _value(rows, figure.same_way),
             "native": _value(rows, figure.native),
             "is_ratio": figure.is_ratio,
-            "comparable": figure.is_ratio or figure.same_env,
             "source": figure.source,
             "note": figure.note,
         }
-        for figure in FIGURES
+        for figure in figures
     ]
 
 
