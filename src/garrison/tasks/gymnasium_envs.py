@@ -52,6 +52,7 @@ class GymnasiumTask(Task):
                 autoreset_mode="SameStep",
                 copy=False,
                 timing="workers",
+                ready_first=True,  # as the learners' collectors are
                 **(config.env_args if config.backend == "native" else {}),
             )
         except GarrisonError:
