@@ -187,7 +187,7 @@ class Forgetful(Walk):
 def test_an_environment_without_its_mask_is_told(backend: str) -> None:
     envs = garrison.vector.make([Walk, Forgetful], backend=backend, autoreset_mode="same_step")
     collector = collector_of(envs)
-    with pytest.raises(UserError, match="'action_mask' entry in (its|their) infos"):
+    with pytest.raises(UserError, match=r"'action_mask' entry in (its|their) infos"):
         collector.collect(rollout_for(collector), Stopwatch())
     envs.close()
 

@@ -68,10 +68,10 @@ class Collector:
         """Fill the rollout; return the returns and lengths of the episodes that ended in it, in the order of rows."""
         envs, network = self.envs, self.network
         shape = rollout.rewards.shape
-        ended_episodes = EndedEpisodes(np.empty(shape), np.empty(shape, np.int64))
+        episodes = EndedEpisodes(np.empty(shape), np.empty(shape, np.int64))
         rollout.observations[0] = self.seen
         times_before = envs.times()
-        self._fill(rollout, ended_episodes, watch)
+        self._fill(rollout, episodes, watch)
         if times_before is not None:
             watch.divide("step", (envs.times() - times_before).parts, rest="copy")
         self.seen[:] = rollout.observations[-1]
@@ -82,9 +82,9 @@ class Collector:
             rollout.final_values[-1] = rollout.last_values
         watch.mark("act")
         ended = np.logical_or(rollout.terminations, rollout.truncations)
-        return ended_episodes.returns[ended].tolist(), ended_episodes.lengths[ended].tolist()
+        return episodes.returns[ended].tolist(), episodes.lengths[ended].tolist()
 
-    def _fill(self, rollout: Rollout, ended_episodes: EndedEpisodes, watch: Stopwatch) -> None:
+    def _fill(self, rollout: Rollout, episodes: EndedEpisodes, watch: Stopwatch) -> None:
         """Step all environments together, `rollout.steps` times."""
         envs, network = self.envs, self.network
         store, to_env = network.policy.observations.store, network.policy.actions.to_env
@@ -98,7 +98,7 @@ class Collector:
             watch.mark("step")
             self._tell_first_step()
             store(shown, rollout.observations[t + 1])
-            self._note_results(rollout, ended_episodes, t, EVERYONE, results, watch)
+            self._note_results(rollout, episodes, t, EVERYONE, results, watch)
             watch.mark("copy")
 
     def _note_view(self, rollout: Rollout, at: At, who: Who) -> None:
@@ -111,7 +111,7 @@ class Collector:
     def _note_results(
         self,
         rollout: Rollout,
-        ended_episodes: EndedEpisodes,
+        episodes: EndedEpisodes,
         at: At,
         who: Who,
         results: Sequence[Any],
@@ -131,8 +131,8 @@ class Collector:
         self.lengths[who] += rollout.counted[at]
         ended = np.logical_or(terminations, truncations)
         if ended.any():
-            ended_episodes.returns[at] = self.returns[who]
-            ended_episodes.lengths[at] = self.lengths[who]
+            episodes.returns[at] = self.returns[who]
+            episodes.lengths[at] = self.lengths[who]
             gone = self.all[who][ended]
             self.returns[gone] = 0.0
             self.lengths[gone] = 0

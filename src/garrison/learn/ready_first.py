@@ -40,7 +40,7 @@ class ReadyFirstCollector(Collector):
         self._times = np.zeros(envs.num_envs, np.int64)  # how many steps each has given
         self._in_flight = 0
 
-    def _fill(self, rollout: Rollout, ended_episodes: EndedEpisodes, watch: Stopwatch) -> None:
+    def _fill(self, rollout: Rollout, episodes: EndedEpisodes, watch: Stopwatch) -> None:
         envs, form = self.envs, self.network.policy.observations
         self._times[:] = 0
         self._in_flight = 0
@@ -56,7 +56,7 @@ class ReadyFirstCollector(Collector):
             stored = form.empty(len(ids))
             form.store(shown, stored)
             rollout.observations[times + 1, ids] = stored
-            self._note_results(rollout, ended_episodes, (times, ids), ids, results, watch)
+            self._note_results(rollout, episodes, (times, ids), ids, results, watch)
             self._times[ids] = times + 1
             watch.mark("copy")
             going_on = ids[times + 1 < rollout.steps]
