@@ -10,7 +10,7 @@ from garrison.vector import auto
 from garrison.vector.auto import choose, watch
 from garrison.vector.base import Setup
 from garrison.vector.timing.cost_model import Load
-from garrison.vector.timing.parts import BINS, Distribution, bins_of
+from tests.helpers.known_costs import uneven_load
 from tests.helpers.vector_samples import Sampler
 
 
@@ -36,16 +36,9 @@ def test_the_choice_has_one_threshold(cores: int) -> None:
         assert chosen == sorted(chosen)
 
 
-def drawn(mean: float, spread: float) -> Load:
-    """Return steps of this mean, log-normally spread."""
-    times = mean * np.random.default_rng(0).lognormal(-(spread**2) / 2, spread, 2000)
-    counts = np.bincount(bins_of((1e9 * times).astype(np.int64)), minlength=BINS)
-    return Load(mean, steps=Distribution(counts))
-
-
 @pytest.mark.parametrize(("spread", "wanted"), [(0.0, "shared"), (0.1, "shared"), (1.0, "async")])
 def test_uneven_steps_go_ready_first_if_the_caller_does(spread: float, wanted: str) -> None:
-    load = drawn(1e-3, spread)
+    load = uneven_load(1e-3, spread)
     choice = choose(load, 16, cores=2, ready_first=True)
     assert (choice.backend, choice.workers) == (wanted, 2)
     assert ("wait for the slowest" in choice.why) == (wanted == "async")
@@ -54,10 +47,10 @@ def test_uneven_steps_go_ready_first_if_the_caller_does(spread: float, wanted: s
 
 def test_uneven_steps_that_are_cheap_stay_where_they_are() -> None:
     """The messages of `async` would cost more than the waiting; and one worker has nobody to wait for."""
-    assert choose(drawn(1e-7, 1.0), 16, cores=2, ready_first=True).backend == "serial"
-    assert choose(drawn(20e-6, 1.0), 16, cores=2, ready_first=True).backend == "shared"
-    assert choose(drawn(1e-3, 1.0), 16, cores=1, ready_first=True).backend == "serial"
-    assert choose(drawn(1e-3, 1.0), 1, cores=4, ready_first=True).backend == "serial"
+    assert choose(uneven_load(1e-7, 1.0), 16, cores=2, ready_first=True).backend == "serial"
+    assert choose(uneven_load(20e-6, 1.0), 16, cores=2, ready_first=True).backend == "shared"
+    assert choose(uneven_load(1e-3, 1.0), 16, cores=1, ready_first=True).backend == "serial"
+    assert choose(uneven_load(1e-3, 1.0), 1, cores=4, ready_first=True).backend == "serial"
 
 
 class Ticking(Sampler):

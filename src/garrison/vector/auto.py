@@ -51,7 +51,7 @@ def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False) -> 
     if serial <= MARGIN * shared:
         return Choice("serial", 1, f"{cost}; {times}, too little gain to pay for processes")
     if ready_first:
-        batch = max(1, num_envs // max(2, workers))  # as `garrison.learn.ready_first` takes them
+        batch = max(1, num_envs // max(2, workers))  # a worker that runs out has filled one by itself
         waiting = predict("shared", load, num_envs, workers, workers)
         if waiting > MARGIN * predict("async", load, num_envs, workers, workers, batch):
             return Choice("async", workers, f"{cost}; {times}, {duration(waiting)} if they wait for the slowest")
@@ -92,6 +92,7 @@ def watch(setup: Setup, ready_first: bool = False) -> Load:
 
 def look(setup: Setup, cores: int, ready_first: bool) -> tuple[Setup, Choice]:
     """Time an environment; return the setup with the number of workers that it recommends, and the choice."""
+    ready_first = ready_first and min(cores, setup.num_envs) > 1  # one worker has nobody to wait for
     choice = choose(watch(setup, ready_first), setup.num_envs, cores, ready_first)
     return replace(setup, workers=choice.workers), choice
 
