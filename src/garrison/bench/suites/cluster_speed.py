@@ -129,10 +129,11 @@ def impala(
     where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0, compute: str = "auto"
 ) -> Iterator[Work]:
     """IMPALA one update per call; paced environments are collected from without learning."""
-    from garrison.learn.actors.actor import ActorPlan, ActorSpec, policy_of
+    from garrison.learn.actors.actor import ActorPlan, ActorSpec
     from garrison.learn.actors.local import Local
     from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
+    from garrison.learn.envs import policy_of
     from garrison.learn.impala import ImpalaLearner
     from garrison.learn.stages import ASYNCHRONOUS
     from garrison.learn.stopwatch import Stopwatch
