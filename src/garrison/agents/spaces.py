@@ -7,7 +7,7 @@ import numpy as np
 from garrison.agents.forward import network_of
 from garrison.agents.protocol import Flags
 from garrison.errors import UserError
-from garrison.learn.nn.description import build_space
+from garrison.learn.nn.description import build_space, policy_config
 from garrison.learn.nn.sampling import make_streams
 from garrison.learn.registry import learner_section
 from garrison.learn.spaces.registry import action_distribution, observation_form
@@ -39,12 +39,14 @@ class SpaceAgent:
         """Whether `act` must be given what is allowed."""
         policy = values["policy"]
         self._form = observation_form(build_space(policy["observation_space"]))
-        self._actions = action_distribution(build_space(policy["action_space"]))
+        self._config = policy_config(policy)
+        self._actions = action_distribution(build_space(policy["action_space"]), self._config)
         self._network = network_of(policy, values["state"]["weights"])
 
     def check_spaces(self, envs: Any) -> None:
         """Raise a UserError if environments do not show and take what the network was made for."""
-        form, actions = observation_form(envs.single_observation_space), action_distribution(envs.single_action_space)
+        form = observation_form(envs.single_observation_space)
+        actions = action_distribution(envs.single_action_space, self._config)
         if (form.input_shape, type(actions), actions.outputs) != (
             self._form.input_shape,
             type(self._actions),

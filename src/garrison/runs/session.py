@@ -133,7 +133,7 @@ def run(
         # Actors make environments of their own; then this one only tells what they are like.
         envs = stack.enter_context(closing(task.make_envs(1 if has_actors else experiment.env.envs)))
         about = describe(experiment, envs)
-        doubts = doubts_about(envs.single_observation_space)
+        doubts = doubts_about(envs.single_observation_space, experiment.learner.policy)
         if has_actors:
             envs.close()
         if values is not None:
@@ -188,7 +188,7 @@ def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
     """Return what a checkpoint says besides the learner's state; refuse spaces that no policy is for."""
     spaces = envs.single_observation_space, envs.single_action_space
     observation_form(spaces[0])
-    action_distribution(spaces[1])
+    action_distribution(spaces[1], experiment.learner.policy)
     return {
         "experiment": experiment.to_dict(),
         "policy": describe_policy(experiment.learner.policy, *spaces),

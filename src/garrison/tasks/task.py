@@ -31,7 +31,8 @@ class EnvSettings:
     envs: int = 1024
     """How many environments; for IMPALA and A3C, in each actor."""
     backend: str = "auto"
-    """How they are stepped: auto, native (CAGE-2 only), serial, shared, async, ... see garrison.vector."""
+    """How they are stepped: auto, native (CAGE-2, Procgen, Atari: by one call), serial, shared, async, ... see
+    garrison.vector."""
     workers: int = 0
     """Processes or threads of a backend that has them; 0 lets it choose."""
 
