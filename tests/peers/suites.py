@@ -62,7 +62,8 @@ class Suite:
         options = ["-q", "--continue-on-collection-errors", "-c", os.devnull, "--rootdir", str(folder)]
         options += ["-p", "no:cacheprovider", "-p", "garrison_in_place", f"--junitxml={report}"]
         paths = os.pathsep.join((str(HERE), str(folder / "needs")))
-        variables = {**os.environ, "PYTHONPATH": paths, "GARRISON_BACKEND": backend, "SDL_VIDEODRIVER": "dummy"}
+        variables = {**os.environ, "PYTHONPATH": paths, "GARRISON_BACKEND": backend}
+        variables |= {"SDL_VIDEODRIVER": "dummy", "OMP_NUM_THREADS": "1"}  # no screen; no math threads beside workers
         command = [sys.executable, "-m", "pytest", *options, *files]
         with (folder / f"{backend or 'own'}.log").open("w") as log:
             try:
