@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from garrison.contract import resets
 from garrison.errors import UserError
+from garrison.registration import BATCHES
 from garrison.system import cores
 from garrison.vector import extras as extras_
 from garrison.vector.base import BatchedEnvs, Setup
@@ -55,6 +56,7 @@ def make(
     on_worker_death: OnWorkerDeath = ...,
     copy: bool = ...,
     timing: Timing = ...,
+    ready_first: bool = ...,
     **env_kwargs: Any,
 ) -> "BatchedEnvs | NativeEnvs": ...
 @overload
@@ -140,6 +142,7 @@ def make(
     on_worker_death: OnWorkerDeath = ...,
     copy: bool = ...,
     timing: Timing = ...,
+    ready_first: bool = ...,
     **env_kwargs: Any,
 ) -> "BatchedEnvs | NativeEnvs": ...
 def make(
@@ -156,6 +159,7 @@ def make(
     on_worker_death: OnWorkerDeath = "raise",
     copy: bool = True,
     timing: Timing = False,
+    ready_first: bool = False,
     **env_kwargs: Any,
 ) -> "BatchedEnvs | NativeEnvs":
     """Make `num_envs` environments behind one `gymnasium.vector.VectorEnv`.
@@ -182,6 +186,8 @@ def make(
         copy: Return fresh arrays from every call; False returns the buffers, which the next step overwrites.
         timing: Account for the time of every call in `envs.times`: environment compute, resets, extras, copying, IPC,
             waiting for the slowest; "workers" does so only where worker processes step the environments.
+        ready_first: Say that you will use `send` and `recv` where there are any: auto may then choose async, and does
+            where steps are so uneven that waiting for the slowest would cost more. Means nothing to other backends.
         env_kwargs: Passed on to the environment.
     """
     check_backend(backend)
@@ -212,7 +218,7 @@ def make(
     if backend == "auto":
         from garrison.vector import auto
 
-        setup, choice = auto.look(setup, workers or cores())
+        setup, choice = auto.look(setup, workers or cores(), ready_first)
         envs = build(choice.backend, setup, timing is True)
         auto.announce(envs, choice)
         return envs
@@ -242,9 +248,9 @@ def _native(
     timing: bool,
     env_kwargs: dict[str, Any],
 ) -> "NativeEnvs | None":
-    # auto takes it only for Garrison's own ids: others' batches need not seed each environment by itself.
-    ours = isinstance(env, str) and env.startswith("garrison/")
-    if backend != "native" and not (backend == "auto" and ours):
+    # auto takes it only where it is the same as single environments: others' batches need not seed each by itself.
+    modes = BATCHES.get(env, ()) if isinstance(env, str) else ()
+    if backend != "native" and not (backend == "auto" and mode.name in modes):
         return None
     from garrison.vector import auto
     from garrison.vector.backends import native
@@ -255,7 +261,7 @@ def _native(
         raise UserError(
             f"backend 'native' needs the id of an environment with a compiled batch; got {env!r}. Use 'auto'."
         )
-    if ours and workers is not None:
+    if modes and workers is not None:
         env_kwargs = {"threads": workers, **env_kwargs}
     kind = native.NativeEnvs
     if timing:

@@ -108,4 +108,23 @@ def test_large_values_both_ways_block_nobody() -> None:
             envs.send((words[i],), [i])  # while the worker tells of the one before
         observations, *_, env_ids = envs.recv()
         assert [observations[k] for k in np.argsort(env_ids)] == [word[::-1] for word in words]
+
+
+@pytest.mark.parametrize(("batch_size", "together"), [(1, 1), (4, 4), (6, 4)])
+def test_a_worker_reports_its_share_together_and_keeps_half_to_go_on_with(
+    batch_size: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    envs: Any = garrison.vector.make(Sampler, 8, "async", workers=1, batch_size=batch_size)
+    envs.reset(seed=0)
+    note, reports = envs._note, []
+
+    def spy(w: int, opcode: bytes, payload: bytes) -> None:
+        before = len(envs._ready)
+        note(w, opcode, payload)
+        reports.append(len(envs._ready) - before)
+
+    monkeypatch.setattr(envs, "_note", spy)
+    envs.send(np.full(8, 2))
+    envs.recv()
+    assert reports[0] == together
     envs.close()

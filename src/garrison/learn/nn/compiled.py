@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from garrison.learn.nn import passes
 from garrison.learn.nn.arithmetic import MASKED
 from garrison.learn.nn.blas import find_sgemm
-from garrison.learn.nn.encoders import MLP
 from garrison.learn.nn.layers import ACTIVATIONS
 from garrison.learn.nn.loss import Means, Rows, Samples, Terms
 from garrison.learn.nn.passes import Decisions, Net
@@ -25,7 +24,7 @@ from garrison.learn.nn.plan import LayerPlan, ThreadWorkspace
 from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import Streams
 from garrison.learn.rollout import Rollout, TrainingBatch
-from garrison.learn.spaces.actions import Categorical
+from garrison.learn.spaces.categorical import Categorical
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -76,8 +75,7 @@ class CompiledNetwork:
     @staticmethod
     def covers(policy: Policy) -> bool:
         """Return whether such a policy can be compiled."""
-        is_plain = not policy.is_recurrent and type(policy.actor.encoder) is MLP
-        return is_plain and type(policy.actions) is Categorical and policy.flat.device.type == "cpu"
+        return policy.is_dense and type(policy.actions) is Categorical and policy.flat.device.type == "cpu"
 
     def act(
         self,
@@ -88,8 +86,9 @@ class CompiledNetwork:
         choices: Array,
         log_probs: Floats,
         values: Floats,
+        envs: Rows | None = None,
     ) -> None:
-        """Draw an action for every environment; writes the last three."""
+        """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values."""
         net = self._refreshed()
 
         def act(workspace: ThreadWorkspace, rows: Rows) -> None:
@@ -171,7 +170,10 @@ class CompiledNetwork:
 
     def _spread(self, work: Callable[[ThreadWorkspace, Rows], None], rows: Rows) -> int:
         """Let every thread work on its part of the rows; return how many had one."""
-        used = max(1, min(self.threads, len(rows) // SMALLEST_SHARE))
+        used = min(self.threads, len(rows) // SMALLEST_SHARE)
+        if used < 2:
+            work(self._workspaces[0], rows)
+            return 1
         parts = np.array_split(rows, used)
         others = [
             self._pool.submit(work, workspace, part)

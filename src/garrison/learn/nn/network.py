@@ -41,8 +41,12 @@ class Network(Protocol):
         choices: NDArray[Any],
         log_probs: Floats,
         values: Floats,
+        envs: Rows | None = None,
     ) -> None:
-        """Draw an action for every environment; writes the last three."""
+        """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values.
+
+        Every array has a row for each of them.
+        """
 
     def values(self, observations: NDArray[Any], envs: Rows) -> Floats:
         """Return the critic's values of what the environments `envs` see after their last action."""
@@ -68,8 +72,8 @@ def make_network(policy: Policy, num_envs: int, compute: str, threads: int) -> N
     can_compile = CompiledNetwork.covers(policy) and find_sgemm() is not None
     if compute == "compiled" and not can_compile:
         raise UserError(
-            "compute 'compiled' needs a feed-forward policy of dense layers, Discrete or MultiDiscrete actions, a CPU "
-            "and a BLAS library; use auto or autograd."
+            "compute 'compiled' needs a feed-forward policy of dense layers, actions that are Discrete, MultiDiscrete "
+            "or MultiBinary, a CPU and a BLAS library; use auto or autograd."
         )
     if can_compile and compute != "autograd":
         return CompiledNetwork(policy, num_envs, threads)
