@@ -151,3 +151,11 @@ def test_h_wrappers_are_found_and_only_those_that_are_there(backend: str) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         VecMonitor(both([partial(Talker, 2)], backend)[0]).close()
+
+
+def test_environments_of_this_process_can_be_reached_as_in_dummy_vec_env() -> None:
+    ours, theirs = both([partial(Talker, 2), partial(Talker, 3)], "serial")
+    assert [env.unwrapped.length for env in ours.envs] == [env.unwrapped.length for env in theirs.envs] == [2, 3]
+    ours, _ = both([partial(Talker, 2)], "shared")
+    assert not hasattr(ours, "envs")  # as in SubprocVecEnv
+    ours.close()
