@@ -1,7 +1,5 @@
 """PPO learns CartPole through every kind of vector environment, and a task that needs memory through a GRU."""
 
-from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import gymnasium
@@ -12,7 +10,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from garrison import vector
 from garrison.learn import PolicyConfig, PPOConfig, train
-from garrison.learn.result import Result
 
 # Ten runs with other seeds ended between 401 and 491; the reward's scale keeps the critic from drowning the actor.
 CARTPOLE = PPOConfig(
@@ -40,26 +37,16 @@ def test_cartpole_is_learned_through_gymnasium(mode: AutoresetMode, compute: str
     assert result.metrics["rollout/ep_reward_mean"] > 300
 
 
-BRIEF = replace(CARTPOLE, steps=8_192)
-
-
-@cache
-def learned_through_gymnasium(mode: AutoresetMode) -> Result:
-    return train(BRIEF, SyncVectorEnv([cartpole] * 8, autoreset_mode=mode))
-
-
-@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["same_step", "next_step"])
 @pytest.mark.parametrize("backend", ["serial", "shared", "async"])
-def test_our_backends_teach_what_gymnasium_does(backend: str, mode: AutoresetMode) -> None:
-    """Bit for bit, so what is learned through Gymnasium is learned through them."""
-    envs = vector.make(cartpole, 8, backend, workers=2, autoreset_mode=mode.value)
+def test_cartpole_is_learned_through_our_backends(backend: str, mode: str) -> None:
+    envs = vector.make(cartpole, 8, backend, workers=2, autoreset_mode=mode)
     try:
-        result = train(BRIEF, envs)
+        result = train(CARTPOLE, envs)
     finally:
         envs.close()
-    known = learned_through_gymnasium(mode)
-    assert result.metrics["rollout/ep_reward_mean"] == known.metrics["rollout/ep_reward_mean"] > 20
-    assert np.array_equal(result.policy.flat, known.policy.flat)
+    assert result.metrics["rollout/ep_reward_mean"] > 300
 
 
 class Recall(gymnasium.Env[Any, Any]):

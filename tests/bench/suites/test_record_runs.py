@@ -25,7 +25,7 @@ def test_a_rank_is_passed_when_the_curve_stays_above_it() -> None:
 def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--presets", "record", "--seeds", "1", "--steps", "100000", "--every", "100000"]  # one update
+    arguments = ["--presets", "record", "--seeds", "1", "--steps", "200000", "--every", "100000"]
     folders = ["--out", str(tmp_path / "out"), "--keep", str(tmp_path / "runs")]
     assert cli.main(["bench", "record", *arguments, *folders]) == 0
     assert "record, seed 0:" in capsys.readouterr().out
@@ -35,7 +35,7 @@ def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     ship(tmp_path / "runs" / "record-0", tmp_path / "record.garrison")
     shipped = checkpoint.load(tmp_path / "record.garrison")
     assert set(shipped["state"]) == {"weights", "steps"}
-    assert shipped["made_by"] == "garrison train record --seed 0 --evaluate-every 100000 --steps 100000"
+    assert shipped["made_by"] == "garrison train record --seed 0 --evaluate-every 100000 --steps 200000"
     assert shipped["evaluation"]["total"] == run["evaluation"]["total"]
 
 
