@@ -20,9 +20,10 @@ TESTS := 2
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml requirements/reference.txt
+$(STAMP): pyproject.toml requirements/reference.txt requirements/games.txt
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements/reference.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements/games.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -21,7 +21,19 @@ SOURCE = Path(garrison.__file__).parent
 TEXTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(?:sh|bash|text)\n(.*?)^```", flags=re.M | re.S)
 INLINE = re.compile(r"`(garrison [^`]*?--[^`]*)`")
-PACKAGES = ("agents", "cage2", "challenge", "cluster", "learn", "runs", "storage", "tasks", "vector", "workers")
+PACKAGES = (
+    "agents",
+    "cage2",
+    "challenge",
+    "cluster",
+    "games",
+    "learn",
+    "runs",
+    "storage",
+    "tasks",
+    "vector",
+    "workers",
+)
 """Those whose every module docs/architecture.md names."""
 NO_COMMAND = re.compile(r"[A-Z]{3,}|\.\.\.|\||--help")
 """What stands for something else, such as PRESET or 90s|10m, or needs no parser."""

@@ -29,6 +29,12 @@ _EXTRAS = {
     "sklearn": ("scikit-learn", "workflow"),
     "ray": ("Ray", "ray"),
     "stable_baselines3": ("Stable-Baselines3", "sb3"),
+    "ale_py": ("The Arcade Learning Environment", "atari"),
+    "mujoco": ("MuJoCo", "mujoco"),
+}
+_COMMANDS = {
+    # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.
+    "procgen": ("Procgen", "pip install --no-deps procgen-mirror (Linux with Python 3.11 or 3.12)"),
 }
 
 
@@ -48,8 +54,8 @@ def require(*modules: str) -> None:
     """Raise a `UserError` that names the extra to install if one of these optional modules is missing."""
     for module in modules:
         if find_spec(module) is None:
-            name, extra = _EXTRAS[module]
-            raise UserError(f"{name} is not installed: {install(extra)}")
+            name, command = _COMMANDS.get(module) or (_EXTRAS[module][0], install(_EXTRAS[module][1]))
+            raise UserError(f"{name} is not installed: {command}")
 
 
 def cores() -> int:

@@ -43,7 +43,7 @@ def test_the_agent_plays_52_bits_as_the_policy_plays_its_own_batch(
     random = np.random.default_rng(0)
     taken = set()
     for step in range(60):
-        logits = policy(torch.from_numpy(seen.astype(np.float32)))[0].detach().numpy().copy()
+        logits = policy((torch.from_numpy(seen.astype(np.float32)),))[0].detach().numpy().copy()
         if masked:
             logits[~told.action_masks()] = -np.inf
         chosen = agent.act(bits)
@@ -86,7 +86,7 @@ def test_sampling_follows_the_softmax_and_its_seed() -> None:
     bits = np.zeros((20_000, 52), np.int8)
     agent.begin(len(bits), seed=1)
     drawn = agent.act(bits).copy()
-    odds = torch.softmax(policy(torch.zeros(1, 52))[0], dim=1)[0].detach().numpy()
+    odds = torch.softmax(policy((torch.zeros(1, 52),))[0], dim=1)[0].detach().numpy()
     counts = np.bincount(drawn, minlength=145)
     assert np.abs(counts / len(bits) - odds).max() < 5 * np.sqrt(odds.max() / len(bits))
     agent.begin(len(bits), seed=1)

@@ -93,8 +93,7 @@ def test_the_first_gradient_of_an_update_is_the_papers(kind: str) -> None:
 
     inputs = np.empty((500, policy.observations.size), np.float32)
     policy.observations.inputs(batch.observations, np.arange(500), inputs)
-    shaped = torch.from_numpy(inputs).view(25, 20, -1) if policy.is_recurrent else torch.from_numpy(inputs)
-    logits, predicted, _ = policy(shaped, memory, torch.from_numpy(rollout.starts))
+    logits, predicted, _ = policy((torch.from_numpy(inputs),), memory, torch.from_numpy(rollout.starts))
     chosen = torch.log_softmax(logits.reshape(500, -1), 1)
     picked = chosen.gather(1, torch.from_numpy(batch.choices).long()).squeeze(1)
     loss = -(torch.from_numpy(weighted.reshape(-1)) * picked).mean()

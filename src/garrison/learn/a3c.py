@@ -27,6 +27,7 @@ from garrison.learn.nn.network import make_network
 from garrison.learn.nn.policy import Policy
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance, gae
+from garrison.learn.reward_scale import RewardScale
 from garrison.learn.rollout import Take, TrainingBatch
 from garrison.learn.run import RunLog, progress
 from garrison.system import cores
@@ -65,6 +66,7 @@ class Shared:
         self.updates = take((actors,), counts)  # by each actor
         self.rates = take((2,), np.dtype(np.float64))  # the learning rate and the weight of the entropy bonus
         self.is_over = take((1,), np.dtype(np.bool_))
+        self.moments = take((3,), np.dtype(np.float64))  # of returns, see `RewardScale`
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,8 @@ class _Parent:
         self.config, self.shared, self.actors = config, shared, actors
         self.steps, self._updates_before = 0, 0
         self.episodes = RecentEpisodes()
+        self.reward_scale = RewardScale(config)
+        self.reward_scale.moments = shared.moments
         self.metrics: dict[str, float] = {}
         self.times = dict.fromkeys(stages.SYNCHRONOUS, 0.0)
         shared.weights[:] = policy.flat.numpy()
@@ -156,6 +160,7 @@ class _Parent:
             shared.second[:] = resume["adam"]["second"].numpy()
             shared.adam_steps[0] = resume["adam"]["steps"]
             self.episodes.restore(resume)
+            self.reward_scale.restore(resume)
         self._good = self.state()
 
     @property
@@ -176,6 +181,7 @@ class _Parent:
             "adam": {"first": first, "second": second, "steps": int(shared.adam_steps[0])},
             "collector": {"envs": None},
             **self.episodes.state(),
+            **self.reward_scale.state(),
         }
 
     def follow(self, supervisor: Supervisor, run: RunLog) -> None:
@@ -256,13 +262,16 @@ def _work(task: _A3CActorTask, place: int, start: int, pipes: WorkerPipes) -> No
         actor.collector.reset(actor_seed(task.seed, start, spec.num_envs))
         stats: list[UpdateStats] = []
         reported = -REPORT_SECONDS  # the first update is reported at once: from then on silence means that it is stuck
+        reward_scale = RewardScale(config)
+        reward_scale.moments = shared.moments
         random = np.random.default_rng(0)  # one minibatch: its order does not matter
         while not shared.is_over[0]:
             policy.flat.numpy()[:] = shared.weights
             version = int(shared.updates.sum())
             report = actor.fill(buffer, version)
             check_finite(rollout, version, dict)
-            rewards = rollout.rewards * np.float32(config.reward_scale)
+            reward_scale.observe(rollout)
+            rewards = reward_scale(rollout.rewards)
             endings = rollout.terminations, rollout.truncations, rollout.final_values, rollout.last_values
             advantages = gae(rewards, rollout.values, *endings, config.gamma, config.gae_lambda)
             batch = TrainingBatch.of(rollout, advantages, recurrent_state)
@@ -281,6 +290,8 @@ def _work(task: _A3CActorTask, place: int, start: int, pipes: WorkerPipes) -> No
                 raise Diverged(f"{what} is not finite after {version} updates; a lower learning_rate may help.", {})
             shared.adam_steps[0] = adam.steps
             shared.updates[place] += 1
+            policy.observe(rollout)
+            shared.weights[policy.statistics()] = policy.flat.numpy()[policy.statistics()]
             watch.mark("learn")
 
             explained = explained_variance(batch.returns, batch.values)

@@ -1,11 +1,14 @@
 """The settings of a policy and of each learner: frozen, checked on construction, one line of help per field."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from garrison.errors import UserError, choose
 
 ACTIVATIONS = ("tanh", "relu")
-TRUNKS = ("separate", "shared")
+TRUNKS = ("separate", "shared", "encoder")
+ENCODER_NAMES = ("auto", "mlp", "nature", "impala")
+CONTINUOUS_ACTIONS = ("gaussian", "squashed")
 COMPUTES = ("auto", "compiled", "autograd")
 SCHEDULES = ("constant", "linear")
 NORMALISATIONS = ("minibatch", "batch", "none")
@@ -24,18 +27,37 @@ class PolicyConfig:
     activation: str = "tanh"
     """Activation of the hidden layers: tanh or relu."""
     trunk: str = "separate"
-    """Whether actor and critic have separate hidden layers or a shared trunk: separate or shared."""
+    """What actor and critic share: nothing (separate), everything but their heads (shared), or the encoder only, with
+    hidden layers each (encoder)."""
     recurrent_size: int = 0
     """Width of a GRU after the hidden layers; 0 means no memory."""
+    encoder: str = "auto"
+    """What reads observations, before the hidden layers: mlp (nothing), nature or impala (convolutions for images; what
+    is not an image passes), module:Class (your own torch.nn.Module), or auto (chosen by the observation space)."""
+    normalise_observations: bool = False
+    """Whether plain numbers in observations are scaled by their running mean and deviation."""
+    continuous_actions: str = "gaussian"
+    """How actions of a Box of floats are drawn: gaussian (what leaves the space is clipped) or squashed (by tanh to the
+    bounds, which must be finite)."""
+    log_std_init: float = 0.0
+    """Logarithm of the deviation that continuous actions start with."""
 
     def __post_init__(self) -> None:
         choose("activation", self.activation, ACTIVATIONS)
         choose("trunk", self.trunk, TRUNKS)
+        encoder: Any = self.encoder
+        if isinstance(encoder, type):  # from Python a class may be given; files and checkpoints have its name
+            object.__setattr__(self, "encoder", f"{encoder.__module__}:{encoder.__qualname__}")
+        if ":" not in self.encoder:
+            choose("encoder", self.encoder, ENCODER_NAMES)
         for width in self.hidden:
             is_width = isinstance(width, int) and 0 < width < WIDEST
             _require(is_width, "hidden", self.hidden, "give positive widths such as 64 64")
         is_width = 0 <= self.recurrent_size < WIDEST
         _require(is_width, "recurrent_size", self.recurrent_size, "give 0 for no memory, or a width")
+        choose("continuous_actions", self.continuous_actions, CONTINUOUS_ACTIONS)
+        is_usable = -20 <= self.log_std_init <= 5
+        _require(is_usable, "log_std_init", self.log_std_init, "give a number from -20 to 5; 0 means a deviation of 1")
 
 
 @dataclass(frozen=True)
@@ -70,6 +92,8 @@ class LearnerConfig:
     """Gradients longer than this are shortened to it; 0 means never."""
     reward_scale: float = 1.0
     """Rewards are multiplied by this before learning; reported returns are not."""
+    normalise_returns: bool = False
+    """Whether rewards are divided by the running deviation of discounted returns before learning."""
     action_masks: bool = False
     """Whether to forbid the actions that the environment's masks forbid."""
     seed: int = 0

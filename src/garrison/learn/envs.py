@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from garrison.errors import UserError
 from garrison.learn.spaces.observations import ObservationForm
+from garrison.learn.spaces.registry import action_distribution
 from garrison.learn.tensors import to_arrays, to_tensors
 
 Flags = NDArray[np.bool_]
@@ -37,7 +38,8 @@ class TrainableEnvs:
 
     It is asked once, here, for what it has beyond Gymnasium's interface:
 
-        action_masks() -> (N, actions)    what is allowed now; else `infos["action_mask"]` is read
+        action_masks() -> (N, actions)    what is allowed now; else `infos["action_mask"]` is read; for a Dict or Tuple
+                                          of actions also a mapping or tuple of the parts' masks
         final_observations                a batch with the last observation of each episode that has just ended;
                                           else `infos["final_obs"]` is read
         times                             where the time of its calls went, see `garrison.vector.timing`
@@ -57,6 +59,7 @@ class TrainableEnvs:
         self.num_envs = envs.num_envs
         self.resets_in_same_step = mode == AutoresetMode.SAME_STEP
         self.reset, self.step = envs.reset, envs.step
+        self._actions = action_distribution(envs.single_action_space)
         self.is_ready_first = hasattr(envs, "send") and hasattr(envs, "recv")
         if self.is_ready_first:
             able: Any = envs
@@ -80,7 +83,7 @@ class TrainableEnvs:
                 "action_masks is set, but an environment gave no 'action_mask' entry in its infos: it must be there "
                 "after every reset and every step."
             )
-        return np.asarray(masks, np.bool_).reshape(len(masks), -1)
+        return self._actions.flat_masks(masks, self.num_envs if isinstance(who, slice) else len(who))
 
     def known_ends(self, rows: Rows, infos: dict[str, Any]) -> Rows:
         """Return those of `rows` of the last call whose episodes were not lost with a worker that died."""

@@ -30,6 +30,7 @@ from garrison.learn.nn.policy import Policy
 from garrison.learn.rehearsal import rehearse
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance
+from garrison.learn.reward_scale import RewardScale
 from garrison.learn.rollout import Rollout, TrainingBatch
 from garrison.learn.run import RunLog, progress
 from garrison.learn.stopwatch import Stopwatch
@@ -140,11 +141,13 @@ class ImpalaLearner:
         self.gathered = Gathered(layout, config.batch)
         self.steps, self.updates = 0, 0
         self.episodes = RecentEpisodes()
+        self.reward_scale = RewardScale(config)
         if resume is not None:
             self.steps, self.updates = resume["steps"], resume["updates"]
             policy.flat.copy_(resume["weights"])
             self.adam.restore(resume["adam"])
             self.episodes.restore(resume)
+            self.reward_scale.restore(resume)
 
     def state(self, transport: Transport) -> dict[str, Any]:
         """Return everything needed to continue."""
@@ -157,6 +160,7 @@ class ImpalaLearner:
             "adam": self.adam.state(),
             "collector": transport.state(),
             **self.episodes.state(),
+            **self.reward_scale.state(),
         }
 
     def update(self, done: float, watch: Stopwatch, state: Callable[[], dict[str, Any]]) -> dict[str, float]:
@@ -166,6 +170,8 @@ class ImpalaLearner:
         """
         config, gathered, rollout = self.config, self.gathered, self.gathered.rollout
         check_finite(rollout, self.updates, state)
+        for columns, actor in gathered.sources():
+            self.reward_scale.observe(rollout, columns, actor)
         lags = gathered.lags(self.updates)
         recurrent_state = torch.from_numpy(gathered.buffer.memory)
         if any(lags):
@@ -205,6 +211,7 @@ class ImpalaLearner:
                     )
                 parts.append(means)
                 norms.append(norm)
+        self.policy.observe(rollout)
         watch.mark("learn")
 
         self.steps += int(rollout.counted.sum())
@@ -242,7 +249,7 @@ class ImpalaLearner:
         config = self.config
         return vtrace(
             log_probs - rollout.log_probs,
-            rollout.rewards * np.float32(config.reward_scale),
+            self.reward_scale(rollout.rewards),
             values[:-1],
             rollout.terminations,
             rollout.truncations,

@@ -28,6 +28,7 @@ from garrison.learn.ready_first import make_collector
 from garrison.learn.rehearsal import rehearse
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance, gae
+from garrison.learn.reward_scale import RewardScale
 from garrison.learn.rollout import Rollout, TrainingBatch
 from garrison.learn.run import RunLog, progress
 from garrison.learn.stopwatch import Stopwatch
@@ -69,12 +70,13 @@ def train(
     rollout = Rollout.allocate(
         config.rollout, envs.num_envs, policy.observations, policy.actions, masked=config.action_masks
     )
+    reward_scale = RewardScale(config)
     steps, updates, exact_resume = 0, 0, True
     episodes = RecentEpisodes()
 
     def estimate(rollout: Rollout) -> NDArray[np.float32]:
         return gae(
-            rollout.rewards * np.float32(config.reward_scale),
+            reward_scale(rollout.rewards),
             rollout.values,
             rollout.terminations,
             rollout.truncations,
@@ -94,6 +96,7 @@ def train(
             "adam": adam.state(),
             "collector": collector.state(),
             **episodes.state(),
+            **reward_scale.state(),
         }
 
     if resume is None:
@@ -106,6 +109,7 @@ def train(
         policy.flat.copy_(resume["weights"])
         adam.restore(resume["adam"])
         episodes.restore(resume)
+        reward_scale.restore(resume)
         exact_resume = collector.restore(resume["collector"], seed=config.seed + steps)
 
     watch = Stopwatch()
@@ -120,6 +124,7 @@ def train(
             returns, lengths = collector.collect(rollout, watch)
             episodes.add(returns, lengths)
             check_finite(rollout, updates, state)
+            reward_scale.observe(rollout)
             batch = TrainingBatch.of(rollout, estimate(rollout), recurrent_state)
             watch.mark("advantages")
 
@@ -158,6 +163,7 @@ def train(
                 epochs += 1
                 if config.target_kl and np.mean([p.approx_kl for p in parts[epoch_began:]]) > config.target_kl:
                     break
+            policy.observe(rollout)
             watch.mark("learn")
 
             steps += int(rollout.counted.sum())

@@ -10,6 +10,7 @@ from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
+from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
@@ -34,9 +35,10 @@ class RunConfig:
     checkpoint_every: float = 60.0
     """Seconds between checkpoints; one is always written at the end."""
     evaluate_every: int = 0
-    """Steps between official evaluations during training, the best checkpoint of which is kept; 0 means none."""
-    evaluate_episodes: int = 1000
-    """Episodes in each cell of the official evaluation at the end (CAGE-2); 0 means no evaluation."""
+    """Steps between scores during training, the best checkpoint of which is kept; 0 means none."""
+    evaluate_episodes: int | None = None
+    """Episodes of the score at the end: by default 1000 in each cell of CAGE-2's protocol, and 32 in all on other
+    environments; 0 means no score."""
     tensorboard: bool = True
     """Whether to write TensorBoard events."""
 
@@ -46,7 +48,7 @@ class RunConfig:
             raise UserError(f"checkpoint_every must be a positive number of seconds; got {self.checkpoint_every:g}.")
         if self.evaluate_every < 0:
             raise UserError(f"evaluate_every must be 0 (never) or a number of steps; got {self.evaluate_every}.")
-        if self.evaluate_episodes == 1 or self.evaluate_episodes < 0:
+        if self.evaluate_episodes is not None and (self.evaluate_episodes == 1 or self.evaluate_episodes < 0):
             raise UserError(f"evaluate_episodes must be 0 (none) or at least 2; got {self.evaluate_episodes}.")
 
     @property
@@ -119,6 +121,7 @@ class Experiment:
         parts = {f.name: getattr(base, f.name) for f in base._parts() if f.name != "learner"}
         if not isinstance(values, dict):
             raise UserError(f"the file must be a mapping of settings; got {shown(values)}.")
+        values = with_present_names(values)
         yaml_settings.check_names(values, ["preset", *parts, *LEARNERS])
         read = {
             name: yaml_settings.read(type(part), values[name], part, name)

@@ -13,7 +13,7 @@ from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
-QUICK_EPISODES = 100
+QUICK_CELL_EPISODES = 100
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Cage2Settings(EnvSettings):
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
     length: int = 100
     """CAGE-2: steps after which an episode is cut."""
-    encoder: str = "challenge"
+    challenge_encoder: str = "challenge"
     """CAGE-2: which 52 observations Blue sees: challenge or wrapper2."""
     observation: str = "bits"
     """CAGE-2: what the policy sees: bits (the 52) or memory (also what it can remember of them and of its actions)."""
@@ -39,7 +39,7 @@ class Cage2Settings(EnvSettings):
         if not 1 <= self.length < MANY:
             raise UserError(f"length must be at least 1, and less than {MANY:,}; got {self.length}.")
         choose("rules", self.rules, RULES)
-        choose("encoder", self.encoder, ENCODERS)
+        choose("challenge_encoder", self.challenge_encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)
         choose("actions", self.actions, ACTION_SETS)
         _ = self.red_odds
@@ -57,7 +57,7 @@ def env_arguments(config: Cage2Settings) -> dict[str, Any]:
         "red": odds if len(odds) > 1 else next(iter(odds), config.red),
         "rules": config.rules,
         "length": config.length,
-        "encoder": config.encoder,
+        "encoder": config.challenge_encoder,
         "observation": config.observation,
         "actions": config.actions,
     }
@@ -68,7 +68,7 @@ class Cage2Task(Task):
     """The challenge, scored by its protocol."""
 
     config: Cage2Settings
-    is_scored: ClassVar[bool] = True
+    final_episodes: ClassVar[int] = 1000
 
     def make_envs(self, num_envs: int) -> Any:
         """Make the compiled batch, or on another backend that many Python environments."""
@@ -120,7 +120,7 @@ class Cage2Task(Task):
         """Play the protocol with fewer episodes."""
         from garrison.agents.network_agent import NetworkAgent
 
-        result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_EPISODES)
+        result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_CELL_EPISODES)
         cells = {f"evaluation/{cell.red}_{cell.length}": cell.mean for cell in result.cells}
         return QuickScore(
             result.total,

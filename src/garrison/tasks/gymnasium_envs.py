@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import tyro
 
 from garrison.errors import GarrisonError
+from garrison.registration import BATCHES
 from garrison.tasks.task import EnvSettings, Task
 from garrison.vector.naming import parse_env_args, resolve_env, to_pairs
 
@@ -35,33 +36,41 @@ class GymnasiumTask(Task):
 
     def make_envs(self, num_envs: int) -> Any:
         """Make a vector environment on the backend that the settings name."""
-        from garrison import vector
-        from garrison.vector.options import makers_of
-
-        config = self.config
-        env: Any = resolve_env(config.env)
-        if config.env_args and config.backend != "native":
-            # So that no argument of the environment is taken for one of `vector.make`.
-            env = makers_of(env, num_envs, config.env_args)
         try:
-            return vector.make(
-                env,
-                num_envs,
-                config.backend,
-                workers=config.workers or None,
-                autoreset_mode="SameStep",
-                copy=False,
-                timing="workers",
-                ready_first=True,  # as the learners' collectors are
-                **(config.env_args if config.backend == "native" else {}),
-            )
+            return self._make(num_envs)
         except GarrisonError:
             raise
         except Exception as error:
             raise GarrisonError(
-                f"the environment {config.env} could not be made: {type(error).__name__}: {error}",
+                f"the environment {self.config.env} could not be made: {type(error).__name__}: {error}",
                 details="".join(traceback.format_exception(error)),
             ) from error
+
+    def _make(self, num_envs: int) -> Any:
+        from garrison.vector.options import makers_of
+
+        config = self.config
+        env = resolve_env(config.env)
+        if config.backend == "native" or (config.backend == "auto" and env in BATCHES):
+            return self._make_on("native", env, num_envs, **config.env_args)
+        # As makers, so that no argument of the environment is taken for one of `vector.make`.
+        made = makers_of(env, num_envs, config.env_args) if config.env_args else env
+        return self._make_on(config.backend, made, num_envs)
+
+    def _make_on(self, backend: str, env: Any, num_envs: int, **env_args: Any) -> Any:
+        from garrison import vector
+
+        return vector.make(
+            env,
+            num_envs,
+            backend,
+            workers=self.config.workers or None,
+            autoreset_mode="SameStep",
+            copy=False,
+            timing="workers",
+            ready_first=True,  # as the learners' collectors are
+            **env_args,
+        )
 
     def describe(self) -> str:
         """Return the environment's name."""

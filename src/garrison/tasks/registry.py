@@ -1,13 +1,14 @@
 """Which family an environment belongs to, and the settings of all families as one flat section of a file.
 
-A new family is a module with its `Task`, and a line in `TASKS`; if it has settings of its own, they join the bases of
-`EnvConfig`.
+A new family is a module with its `Task`, and a line in `TASKS`, or in `family_of` if a form of id tells it; settings of
+its own join the bases of `EnvConfig`.
 """
 
 from dataclasses import dataclass
 
 from garrison.errors import UserError
-from garrison.registration import CAGE2
+from garrison.registration import CAGE2, is_atari
+from garrison.tasks.atari_games import AtariTask
 from garrison.tasks.cage2 import Cage2Settings, Cage2Task
 from garrison.tasks.gymnasium_envs import GymnasiumSettings, GymnasiumTask
 from garrison.tasks.task import Task
@@ -19,7 +20,7 @@ class EnvConfig(GymnasiumSettings, Cage2Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.env_args and not issubclass(TASKS.get(self.env, GymnasiumTask), GymnasiumTask):
+        if self.env_args and not issubclass(family_of(self.env), GymnasiumTask):
             raise UserError(f"env_args are for other environments than {self.env}, which has settings of its own.")
 
 
@@ -27,6 +28,11 @@ TASKS: dict[str, type[Task]] = {CAGE2: Cage2Task}
 """Environments whose family knows more about them than Gymnasium does."""
 
 
+def family_of(env: str) -> type[Task]:
+    """Return the family of an environment."""
+    return AtariTask if is_atari(env) else TASKS.get(env, GymnasiumTask)
+
+
 def task_of(config: EnvConfig) -> Task:
     """Return the task of these environments."""
-    return TASKS.get(config.env, GymnasiumTask)(config)
+    return family_of(config.env)(config)

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 
 from garrison.contract import resets
 from garrison.errors import UserError
+from garrison.registration import BATCHES
 from garrison.system import cores
 from garrison.vector import extras as extras_
 from garrison.vector.base import BatchedEnvs, Setup
@@ -247,9 +248,9 @@ def _native(
     timing: bool,
     env_kwargs: dict[str, Any],
 ) -> "NativeEnvs | None":
-    # auto takes it only for Garrison's own ids: others' batches need not seed each environment by itself.
-    ours = isinstance(env, str) and env.startswith("garrison/")
-    if backend != "native" and not (backend == "auto" and ours):
+    # auto takes it only where it is the same as single environments: others' batches need not seed each by itself.
+    modes = BATCHES.get(env, ()) if isinstance(env, str) else ()
+    if backend != "native" and not (backend == "auto" and mode.name in modes):
         return None
     from garrison.vector import auto
     from garrison.vector.backends import native
@@ -260,7 +261,7 @@ def _native(
         raise UserError(
             f"backend 'native' needs the id of an environment with a compiled batch; got {env!r}. Use 'auto'."
         )
-    if ours and workers is not None:
+    if modes and workers is not None:
         env_kwargs = {"threads": workers, **env_kwargs}
     kind = native.NativeEnvs
     if timing:

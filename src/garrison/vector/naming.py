@@ -3,12 +3,15 @@
 import json
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 import gymnasium
 
 from garrison.contract.importing import import_for
 from garrison.errors import UserError
+from garrison.registration import PROCGEN_IDS, is_atari
+from garrison.system import require
 
 
 def resolve_env(name: str) -> str | Callable[..., Any]:
@@ -17,20 +20,29 @@ def resolve_env(name: str) -> str | Callable[..., Any]:
     A module is also looked for in the working directory, whatever program runs.
     """
     module, _, rest = name.partition(":")
+    if rest in PROCGEN_IDS:
+        module, name, rest = "", rest, ""  # as Procgen's documentation writes it; its module would ask for gym
     if rest:
         found = getattr(import_for(name, module), rest, None)
         if callable(found):
             made: Callable[..., Any] = found
             return made
     wanted = rest or name
+    if wanted in PROCGEN_IDS:
+        require("procgen")
+    elif is_atari(wanted):
+        require("ale_py")
+        import_module("ale_py")  # registers them
     try:
-        gymnasium.spec(wanted)
+        entry_point = gymnasium.spec(wanted).entry_point
     except gymnasium.error.Error as error:
         if any(known.startswith(f"{wanted}-v") for known in gymnasium.registry):
             return name  # without a version: Gymnasium takes the newest
         known = get_close_matches(wanted, gymnasium.registry, n=3)
         hint = f"did you mean {' or '.join(known)}?" if known else "give a Gymnasium id or package.module:callable."
         raise UserError(f"no environment {name!r} ({error}); {hint}") from None
+    if isinstance(entry_point, str) and entry_point.startswith("gymnasium.envs.mujoco"):
+        require("mujoco")
     return name
 
 

@@ -14,11 +14,11 @@ BITS, CHOICES = spaces.Box(0, 1, (52,), np.int8), spaces.Discrete(145)
 
 def test_it_starts_nearly_uniform_and_orthogonal() -> None:
     policy = Policy(BITS, CHOICES)
-    logits, values, _ = policy(torch.ones(3, 52))
+    logits, values, _ = policy((torch.ones(3, 52),))
     assert logits.shape == (3, 145)
     assert values.shape == (3,)
     assert float(logits.detach().abs().max()) < 0.1
-    weight = policy.actor.encoder.layers[1].weight
+    weight = policy.actor.layers[1].weight
     torch.testing.assert_close((weight @ weight.T).detach(), 2 * torch.eye(64), rtol=0, atol=1e-4)
 
 
@@ -48,18 +48,19 @@ def test_a_sequence_equals_single_steps_and_forgets_at_starts(trunk: str) -> Non
     starts = torch.zeros(9, 4, dtype=torch.bool)
     starts[0, 1] = starts[4, 2] = starts[4, 3] = starts[8, 0] = True
     state = torch.randn(policy.initial_state(4).shape, generator=torch.Generator().manual_seed(2))
-    logits, values, last = policy(inputs, state, starts)
+    logits, values, last = policy((inputs.flatten(0, 1),), state, starts)
+    logits, values = logits.view(9, 4, -1), values.view(9, 4)
     step_state = state
     no_starts = torch.zeros(1, 4, dtype=torch.bool)
     for t in range(9):
         step_state = step_state * ~starts[t][None, :, None]
-        step_logits, step_values, step_state = policy(inputs[t : t + 1], step_state, no_starts)
-        torch.testing.assert_close(logits[t], step_logits[0])
-        torch.testing.assert_close(values[t], step_values[0])
+        step_logits, step_values, step_state = policy((inputs[t],), step_state, no_starts)
+        torch.testing.assert_close(logits[t], step_logits)
+        torch.testing.assert_close(values[t], step_values)
     torch.testing.assert_close(last, step_state)
 
-    fresh, _, _ = policy(inputs[4:, 2:3], policy.initial_state(1), starts[4:, 2:3])
-    torch.testing.assert_close(logits[4:, 2:3], fresh)
+    fresh, _, _ = policy((inputs[4:, 2],), policy.initial_state(1), starts[4:, 2:3])
+    torch.testing.assert_close(logits[4:, 2], fresh)
 
 
 @pytest.mark.parametrize("trunk", ["shared", "separate"])

@@ -14,6 +14,7 @@ class Gathered:
         wide = Layout(layout.policy, layout.steps, layout.num_envs * batch, layout.masked)
         self.buffer = wide.carve()
         self.reports: list[ActorReport] = []
+        self._actors: list[int] = []
 
     @property
     def rollout(self) -> Rollout:
@@ -38,10 +39,16 @@ class Gathered:
                 getattr(self.rollout, field.name)[:, columns] = array
         self.buffer.memory[:, columns] = trajectory.buffer.memory
         self.reports.append(trajectory.report)
+        self._actors.append(trajectory.actor)
 
     def clear(self) -> None:
         """Begin the next update's batch."""
-        self.reports = []
+        self.reports, self._actors = [], []
+
+    def sources(self) -> list[tuple[slice, int]]:
+        """Return the columns of each trajectory, and the actor that it is from."""
+        width = self._num_envs
+        return [(slice(k * width, (k + 1) * width), actor) for k, actor in enumerate(self._actors)]
 
     def lags(self, version: int) -> list[int]:
         """Return how many versions old each trajectory's policy is."""

@@ -10,6 +10,7 @@ from garrison.learn.nn.loss import Means, Rows, Terms, ppo_loss
 from garrison.learn.nn.policy import Policy, views
 from garrison.learn.nn.sampling import Streams
 from garrison.learn.rollout import Rollout, TrainingBatch
+from garrison.learn.spaces.observations import Inputs
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -64,11 +65,11 @@ class AutogradNetwork:
         self.gradients.zero_()
         inputs = self._inputs(batch.observations, rows.reshape(-1))
         if rows.ndim == 2:
-            starts = torch.from_numpy(batch.starts.reshape(-1)[rows]).to(inputs.device)
-            state = batch.recurrent_state[:, rows[0]].to(inputs.device)
-            outputs, values, _ = self.policy(inputs.view(*rows.shape, *inputs.shape[1:]), state, starts)
+            starts = torch.from_numpy(batch.starts.reshape(-1)[rows]).to(self._device)
+            state = batch.recurrent_state[:, rows[0]].to(self._device)
+            outputs, values, _ = self.policy(inputs, state, starts)
             keep = batch.counted.reshape(-1)[rows.reshape(-1)]
-            outputs, values, rows = outputs.flatten(0, 1)[keep], values.flatten()[keep], rows.reshape(-1)[keep]
+            outputs, values, rows = outputs[keep], values[keep], rows.reshape(-1)[keep]
         else:
             outputs, values, _ = self.policy(inputs)
         loss, means = ppo_loss(self.policy.actions, outputs, values, batch, rows, terms)
@@ -84,10 +85,7 @@ class AutogradNetwork:
             if self.policy.is_recurrent:
                 # Whether the last observation starts an episode is unknown, and its value is read only if it does not.
                 starts = torch.from_numpy(np.vstack((rollout.starts, np.zeros((1, num_envs), np.bool_))))
-                sequence = inputs.view(steps + 1, num_envs, *inputs.shape[1:])
-                state = recurrent_state.to(inputs.device)
-                outputs, values, _ = self.policy(sequence, state, starts.to(inputs.device))
-                outputs, values = outputs.flatten(0, 1), values.flatten()
+                outputs, values, _ = self.policy(inputs, recurrent_state.to(self._device), starts.to(self._device))
             else:
                 outputs, values, _ = self.policy(inputs)
         log_probs = np.empty(size, np.float32)
@@ -106,12 +104,13 @@ class AutogradNetwork:
         if not self.policy.is_recurrent:
             outputs, values, _ = self.policy(inputs)
             return outputs.cpu(), values.cpu(), None
-        begins = torch.from_numpy(starts).to(inputs.device).unsqueeze(0)
-        outputs, values, next_state = self.policy(inputs.unsqueeze(0), state, begins)
-        return outputs[0].cpu(), values[0].cpu(), next_state
+        begins = torch.from_numpy(starts).to(self._device).unsqueeze(0)
+        outputs, values, next_state = self.policy(inputs, state, begins)
+        return outputs.cpu(), values.cpu(), next_state
 
-    def _inputs(self, observations: Array, rows: Rows) -> torch.Tensor:
-        form = self.policy.observations
-        inputs = np.empty((len(rows), *form.input_shape), np.float32)
-        form.inputs(observations, rows, inputs)
-        return torch.from_numpy(inputs).to(self.policy.flat.device)
+    def _inputs(self, observations: Array, rows: Rows) -> Inputs:
+        return self.policy.observations.tensors(observations, rows, self._device)
+
+    @property
+    def _device(self) -> torch.device:
+        return self.policy.flat.device

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from garrison.learn.nn import passes
 from garrison.learn.nn.arithmetic import MASKED
 from garrison.learn.nn.blas import find_sgemm
-from garrison.learn.nn.encoders import MLP
 from garrison.learn.nn.layers import ACTIVATIONS
 from garrison.learn.nn.loss import Means, Rows, Samples, Terms
 from garrison.learn.nn.passes import Decisions, Net
@@ -25,7 +24,7 @@ from garrison.learn.nn.plan import LayerPlan, ThreadWorkspace
 from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import Streams
 from garrison.learn.rollout import Rollout, TrainingBatch
-from garrison.learn.spaces.actions import Categorical
+from garrison.learn.spaces.categorical import Categorical
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
@@ -76,8 +75,7 @@ class CompiledNetwork:
     @staticmethod
     def covers(policy: Policy) -> bool:
         """Return whether such a policy can be compiled."""
-        is_plain = not policy.is_recurrent and type(policy.actor.encoder) is MLP
-        return is_plain and type(policy.actions) is Categorical and policy.flat.device.type == "cpu"
+        return policy.is_dense and type(policy.actions) is Categorical and policy.flat.device.type == "cpu"
 
     def act(
         self,

@@ -98,7 +98,7 @@ class ThreadWorkspace:
         if len(self._inputs) < len(rows):
             self._inputs = np.empty((len(rows), self._form.size), np.float32)
         inputs = self._inputs[: len(rows)]
-        self._form.inputs(observations, rows, inputs)
+        self._form.inputs(observations, rows, inputs.reshape(len(rows), *self._form.input_shape))
         return inputs
 
 

@@ -1,9 +1,10 @@
-"""The policy: an encoder, an optional GRU, the outputs that describe a distribution over actions, and a value.
+"""The policy: an encoder, dense layers, an optional GRU, the outputs that describe a distribution, and a value.
 
 All parameters are views of one flat tensor, `Policy.flat`: an optimiser steps it, a checkpoint stores it and an actor
 in another process receives it in one copy.
 """
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -12,32 +13,42 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from garrison.learn.config import PolicyConfig
-from garrison.learn.nn.encoders import make_encoder
+from garrison.learn.nn.encoders import ObservationEncoder, make_encoder
 from garrison.learn.nn.initial import bare, draw_gru_weights, draw_weights
+from garrison.learn.nn.normaliser import Normaliser
 from garrison.learn.nn.parameters import Place, find_places
-from garrison.learn.spaces.observations import ObservationForm
+from garrison.learn.rollout import Rollout
+from garrison.learn.spaces.observations import Inputs
 from garrison.learn.spaces.registry import action_distribution, observation_form
 
 RecurrentState = Tensor  # (towers, N, recurrent_size); 0 wide without a GRU
 
 
 class Tower(nn.Module):
-    """An encoder and an optional GRU."""
+    """Dense layers and an optional GRU behind an encoder."""
 
-    def __init__(self, form: ObservationForm, config: PolicyConfig) -> None:
+    def __init__(self, encoder: ObservationEncoder, config: PolicyConfig) -> None:
         super().__init__()
-        self.encoder = make_encoder(form, config)
+        self.encoder = encoder
+        widths = (encoder.outputs, *config.hidden)
+        self.layers = nn.ModuleList(bare(nn.Linear, a, b) for a, b in pairwise(widths))
+        self.activation = torch.tanh if config.activation == "tanh" else torch.relu
         size = config.recurrent_size
-        self.gru: nn.GRU | None = bare(nn.GRU, self.encoder.outputs, size) if size else None
-        self.outputs = size or self.encoder.outputs
+        self.gru: nn.GRU | None = bare(nn.GRU, widths[-1], size) if size else None
+        self.outputs = size or widths[-1]
 
     def forward(self, x: Tensor, state: Tensor | None, starts: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Return features and the next state; with a GRU, x is (T, N, ...), state (N, size), starts (T, N)."""
-        x = self.encoder(x)
+        """Return features (B, outputs) of encoded inputs (B, ...) and the next state.
+
+        With a GRU, B = T * N samples are T steps of N environments; state is (N, size), starts (T, N).
+        """
+        for layer in self.layers:
+            x = self.activation(layer(x))
         if self.gru is None:
             return x, state
         assert state is not None
         assert starts is not None
+        x = x.view(*starts.shape, -1)
         # A state is forgotten only where an episode starts, so the GRU runs over whole stretches between starts.
         borders = [0, *(starts.any(dim=1).nonzero().flatten().tolist()), len(x)]
         pieces = []
@@ -47,11 +58,11 @@ class Tower(nn.Module):
                 piece, last = self.gru(x[begin:end], state.unsqueeze(0).contiguous())
                 state = last[0]
                 pieces.append(piece)
-        return torch.cat(pieces), state
+        return torch.cat(pieces).flatten(0, 1), state
 
     def draw_weights(self, generator: torch.Generator) -> None:
-        """Draw the initial weights."""
-        self.encoder.draw_weights(generator)
+        """Draw the initial weights, but for the encoder's."""
+        draw_weights(self.layers, math.sqrt(2), generator)
         if self.gru is not None:
             draw_gru_weights(self.gru, generator)
 
@@ -69,13 +80,18 @@ class Policy(nn.Module):
         super().__init__()
         self.config = config or PolicyConfig()
         self.observations = observation_form(observation_space)
-        self.actions = action_distribution(action_space)
-        self.actor = Tower(self.observations, self.config)
-        self.critic = self.actor if self.config.trunk == "shared" else Tower(self.observations, self.config)
+        self.actions = action_distribution(action_space, self.config)
+        encoder = make_encoder(self.observations, self.config)
+        self.actor = Tower(encoder, self.config)
+        self.critic = self.actor
+        if self.config.trunk != "shared":
+            own = encoder if self.config.trunk == "encoder" else make_encoder(self.observations, self.config)
+            self.critic = Tower(own, self.config)
         free = self.actions.free_outputs
         self.action_head: nn.Linear = bare(nn.Linear, self.actor.outputs, self.actions.outputs - free)
         self.value_head: nn.Linear = bare(nn.Linear, self.critic.outputs, 1)
-        self.free_outputs = nn.Parameter(torch.zeros(free)) if free else None
+        self.free_outputs = nn.Parameter(torch.from_numpy(self.actions.initial_free_outputs())) if free else None
+        self.normaliser = Normaliser(self.observations) if self.config.normalise_observations else None
         self._draw_weights(torch.Generator().manual_seed(seed))
         self.flat = self._flatten(torch.device("cpu"))
 
@@ -84,25 +100,36 @@ class Policy(nn.Module):
         """Whether the policy has a GRU."""
         return self.config.recurrent_size > 0
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether the policy is dense layers on the inputs as they are, and nothing else."""
+        return self.actor.encoder.is_flat and self.normaliser is None and not self.is_recurrent
+
     def forward(
-        self, inputs: Tensor, state: RecurrentState | None = None, starts: Tensor | None = None
+        self, inputs: Inputs, state: RecurrentState | None = None, starts: Tensor | None = None
     ) -> tuple[Tensor, Tensor, RecurrentState | None]:
-        """Return the distributions' outputs, values and the next state.
+        """Return the distributions' outputs (B, outputs), values (B,) and the next state.
 
         Args:
-            inputs: (..., *input_shape); (T, N, *input_shape) when recurrent.
+            inputs: a tensor (B, ...) per leaf of the observation, as the form's `tensors` makes them; when recurrent,
+                B = T * N, for T steps of N environments.
             state: (towers, N, recurrent_size) before the first step; only when recurrent.
             starts: (T, N), whether an episode starts at that step, so that its state is forgotten.
         """
+        if self.normaliser is not None:
+            inputs = self.normaliser(inputs)
+        encoded = self.actor.encoder(inputs)
         first = None if state is None else state[0]
-        features, first = self.actor(inputs, first, starts)
+        features, first = self.actor(encoded, first, starts)
         outputs = self.action_head(features)
         if self.free_outputs is not None:
-            outputs = torch.cat((outputs, self.free_outputs.expand(*outputs.shape[:-1], -1)), dim=-1)
+            outputs = torch.cat((outputs, self.free_outputs.expand(len(outputs), -1)), dim=1)
         if self.critic is self.actor:
             return outputs, self.value_head(features).squeeze(-1), None if first is None else first.unsqueeze(0)
+        if self.critic.encoder is not self.actor.encoder:
+            encoded = self.critic.encoder(inputs)
         second = None if state is None else state[1]
-        features, second = self.critic(inputs, second, starts)
+        features, second = self.critic(encoded, second, starts)
         values = self.value_head(features).squeeze(-1)
         return outputs, values, None if first is None or second is None else torch.stack((first, second))
 
@@ -110,6 +137,17 @@ class Policy(nn.Module):
         """Return the recurrent state in which an episode starts."""
         towers = 1 if self.critic is self.actor else 2
         return torch.zeros(towers, num_envs, self.config.recurrent_size, device=self.flat.device)
+
+    def observe(self, rollout: Rollout) -> None:
+        """Take a rollout that has been learned from into the statistics of observations, if the policy has any."""
+        if self.normaliser is not None:
+            counted = rollout.counted.reshape(-1)
+            self.normaliser.update(rollout.flat_observations()[: len(counted)][counted])
+
+    def statistics(self) -> slice:
+        """Return where the statistics of observations lie in `flat`: at its end, if there are any."""
+        size = 0 if self.normaliser is None else sum(p.numel() for p in self.normaliser.parameters())
+        return slice(len(self.flat) - size, len(self.flat))
 
     def places(self) -> dict[str, Place]:
         """Return where each parameter lies in `flat`."""
@@ -122,9 +160,10 @@ class Policy(nn.Module):
         return self
 
     def _draw_weights(self, generator: torch.Generator) -> None:
-        self.actor.draw_weights(generator)
-        if self.critic is not self.actor:
-            self.critic.draw_weights(generator)
+        for tower in dict.fromkeys((self.actor, self.critic)):
+            if tower is self.actor or tower.encoder is not self.actor.encoder:
+                tower.encoder.draw_weights(generator)
+            tower.draw_weights(generator)
         draw_weights(self.action_head, 0.01, generator)  # near 0: a policy starts nearly uniform
         draw_weights(self.value_head, 1.0, generator)
 

@@ -1,12 +1,13 @@
 """How observations are stored in a rollout and given to a network: one form per kind of space.
 
-A new form is a subclass of `ObservationForm` and a line in `registry.py`.
+A new form is a subclass of `ObservationForm` and a line in `registry.py`. Images are in `images.py`, dictionaries and
+tuples in `composite_observations.py`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -14,8 +15,13 @@ from numpy.typing import NDArray
 
 from garrison.jit import kernel
 
+if TYPE_CHECKING:
+    import torch
+
 Array = NDArray[Any]
 Rows = NDArray[np.int64]
+Inputs = tuple["torch.Tensor", ...]
+"""What a policy reads: float32, (batch, *input_shape), one tensor per leaf of the observation space."""
 
 BITS_OF_BYTE = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float32)  # (256, 8)
 
@@ -23,8 +29,10 @@ BITS_OF_BYTE = ((np.arange(256)[:, None] >> np.arange(8)) & 1).astype(np.float32
 class ObservationForm(ABC):
     """Stores observations compactly and turns them into network inputs."""
 
-    encoder: ClassVar[str] = "mlp"
-    """The name in `garrison.learn.nn.encoders` of the network that reads the inputs."""
+    encoder: str = "mlp"
+    """The name in `garrison.learn.nn.encoders` of the network that reads the inputs where the settings name none."""
+    is_measured: ClassVar[bool] = False
+    """Whether the inputs are plain numbers of any size, which `normalise_observations` scales."""
     input_shape: tuple[int, ...]
     """Of one observation's network inputs, which are float32."""
     shape: tuple[int, ...]
@@ -52,14 +60,47 @@ class ObservationForm(ABC):
         """Return single observations as the batch that `store` takes."""
         return np.stack(observations)
 
+    def tensors(self, stored: Array, rows: Rows, device: "torch.device") -> "Inputs":
+        """Return the network inputs of the stored observations `rows`, a tensor for each of `leaves`."""
+        import torch
+
+        inputs = np.empty((len(rows), *self.input_shape), np.float32)
+        self.inputs(stored, rows, inputs)
+        return self.split(torch.from_numpy(inputs).to(device))
+
+    def split(self, inputs: "torch.Tensor") -> "Inputs":
+        """Return what `inputs` wrote, flat or not, as a tensor for each of `leaves`."""
+        return (inputs.reshape(-1, *self.input_shape),)
+
+    def structure(self, inputs: "Inputs") -> Any:
+        """Return the tensors in the shape of the space: what a user's own encoder is given."""
+        return inputs[0]
+
     def empty(self, count: int) -> Array:
         """Return memory for `count` stored observations."""
         return np.empty((count, *self.shape), self.dtype)
 
     @property
+    def leaves(self) -> "tuple[ObservationForm, ...]":
+        """The forms of the parts of a dictionary or tuple; of any other space, only this one."""
+        return (self,)
+
+    @property
+    def input_space(self) -> spaces.Space[Any]:
+        """The space of what a network is given of one observation."""
+        return spaces.Box(-np.inf, np.inf, self.input_shape, np.float32)
+
+    @property
     def size(self) -> int:
         """The number of network inputs."""
         return prod(self.input_shape)
+
+
+def encoder_name(leaf: ObservationForm, setting: str) -> str:
+    """Return the encoder of one leaf under the setting `encoder`; convolutions are for images only."""
+    if setting == "auto":
+        return leaf.encoder
+    return setting if len(leaf.input_shape) == 3 else "mlp"
 
 
 class BitsForm(ObservationForm):
@@ -87,17 +128,19 @@ class BitsForm(ObservationForm):
 
 
 class IndexForm(ObservationForm):
-    """A Discrete observation: its index is stored, the network sees it one-hot."""
+    """Discrete and MultiDiscrete: indices are stored, the network sees each one-hot."""
 
-    def __init__(self, space: spaces.Discrete) -> None:
+    def __init__(self, space: spaces.Discrete | spaces.MultiDiscrete) -> None:
         super().__init__(space)
-        self.input_shape, self.shape, self.dtype = (int(space.n),), (1,), np.dtype(np.int32)
-        self._start = int(space.start)
+        sizes = np.array([space.n]) if isinstance(space, spaces.Discrete) else space.nvec.reshape(-1)
+        self._start = np.asarray(space.start).reshape(-1)
+        self._begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+        self.input_shape, self.shape, self.dtype = (int(sizes.sum()),), (len(sizes),), np.dtype(np.int32)
 
     @classmethod
     def accepts(cls, space: spaces.Space[Any]) -> bool:
-        """Return whether the space is Discrete."""
-        return isinstance(space, spaces.Discrete)
+        """Return whether the space is Discrete or MultiDiscrete."""
+        return isinstance(space, spaces.Discrete | spaces.MultiDiscrete)
 
     def store(self, observations: Any, out: Array) -> None:
         """Store indices that start at 0."""
@@ -106,11 +149,13 @@ class IndexForm(ObservationForm):
     def inputs(self, stored: Array, rows: Rows, out: NDArray[np.float32]) -> None:
         """Write one-hot rows."""
         out[:] = 0.0
-        out[np.arange(len(rows)), stored[rows, 0]] = 1.0
+        out[np.arange(len(rows))[:, None], stored[rows] + self._begins] = 1.0
 
 
 class NumbersForm(ObservationForm):
     """Any other Box, flattened: small integers as they are, everything else as float32."""
+
+    is_measured = True
 
     def __init__(self, space: spaces.Box) -> None:
         super().__init__(space)

@@ -1,0 +1,28 @@
+"""Atari games by their usual ids, with the preprocessing of the literature (`garrison.games.atari`)."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import gymnasium
+
+from garrison.tasks.gymnasium_envs import GymnasiumTask
+from garrison.vector.naming import resolve_env
+
+FROM_THE_ID = ("game", "repeat_action_probability", "full_action_space")
+"""What an id says; how many frames are skipped is part of the preprocessing."""
+
+
+@dataclass(frozen=True)
+class AtariTask(GymnasiumTask):
+    """One game; `env_args` change its preprocessing."""
+
+    def _make(self, num_envs: int) -> Any:
+        config = self.config
+        told = gymnasium.spec(str(resolve_env(config.env))).kwargs
+        settings = {name: told[name] for name in FROM_THE_ID if name in told} | config.env_args
+        from garrison.games.atari import AtariBatch, AtariGame
+
+        if config.backend in ("auto", "native"):
+            return AtariBatch(num_envs=num_envs, threads=config.workers, **settings)
+        return self._make_on(config.backend, [partial(AtariGame, **settings)] * num_envs, num_envs)

@@ -1,0 +1,68 @@
+"""Atari games: the batch gives the bytes of single games, the preprocessing is the literature's, settings arrive."""
+
+import numpy as np
+import pytest
+
+from garrison.errors import UserError
+from garrison.tasks.registry import EnvConfig, task_of
+from tests.helpers.installed import needs_atari
+from tests.helpers.played import is_same, trace
+
+pytestmark = needs_atari
+BREAKOUT = EnvConfig(env="ALE/Breakout-v5", envs=3)
+
+
+def on(backend: str, **env_args: object) -> EnvConfig:
+    return EnvConfig(env="ALE/Breakout-v5", envs=3, backend=backend, env_args=env_args)
+
+
+def arrays(steps: list[object]) -> list[object]:
+    """Without infos, whose form is the batch's own; rewards as numbers, whatever their type."""
+    return [[part.astype(np.float64) if k == 1 else part for k, part in enumerate(step[:-1])] for step in steps]  # type: ignore[index]
+
+
+def test_the_batch_gives_the_bytes_of_single_games_with_its_seeds() -> None:
+    native, single = (trace(task_of(on(backend)).make_envs(3), 5, 250) for backend in ("native", "serial"))
+    assert sum(int(step[2].sum()) for step in native[1:]) > 2
+    assert is_same(arrays(native), arrays(single))
+    for mine, theirs in zip(native[1:], single[1:], strict=True):
+        for i in np.flatnonzero(mine[2] | mine[3]):
+            assert np.array_equal(mine[4]["final_obs"][i], theirs[4]["final_obs"][i])
+
+
+def test_an_observation_is_four_small_grey_frames() -> None:
+    envs = task_of(BREAKOUT).make_envs(3)
+    shown, _ = envs.reset(seed=[1, 2, 3])
+    assert shown.shape == (3, 4, 84, 84)
+    assert shown.dtype == np.uint8
+    assert envs.single_action_space.n == 4
+    envs.close()
+
+
+def test_the_old_ids_are_the_same_games_without_sticky_actions() -> None:
+    old, new = (
+        trace(task_of(EnvConfig(env=env, env_args=args)).make_envs(2), 3, 50)
+        for env, args in (
+            ("BreakoutNoFrameskip-v4", {}),
+            ("ALE/Breakout-v5", {"repeat_action_probability": 0.0}),
+        )
+    )
+    sticky = trace(task_of(BREAKOUT).make_envs(2), 3, 50)
+    assert is_same(arrays(old), arrays(new))
+    assert not is_same(arrays(old), arrays(sticky))
+
+
+def test_a_lost_life_ends_an_episode_only_if_that_is_asked_for() -> None:
+    whole, lives = (trace(task_of(on("auto", episodic_life=flag)).make_envs(2), 1, 150) for flag in (False, True))
+    assert sum(int(step[2].sum()) for step in lives[1:]) > sum(int(step[2].sum()) for step in whole[1:])
+
+
+def test_wrong_calls_are_refused_in_a_sentence() -> None:
+    envs = task_of(BREAKOUT).make_envs(2)
+    with pytest.raises(UserError, match="seed"):
+        envs.reset(seed=2**31)
+    envs.close()
+    from garrison.games.atari import AtariBatch
+
+    with pytest.raises(UserError, match="resets itself"):
+        AtariBatch("pong", 1, autoreset_mode="Disabled")
