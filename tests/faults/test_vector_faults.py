@@ -183,6 +183,29 @@ def test_ctrl_c_between_a_reply_and_its_note_loses_nothing_but_that_step(
     envs.close()
 
 
+@pytest.mark.parametrize("backend", PROCESSES)
+def test_ctrl_c_between_two_workers_orders_leaves_a_usable_environment(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    envs = garrison.vector.make(Faulty, 2, backend, workers=2)
+    envs.reset(seed=0)
+    send, sent = channel.send, []
+
+    def interrupted(*message: Any) -> None:
+        if sent:
+            monkeypatch.setattr(channel, "send", send)
+            raise KeyboardInterrupt
+        sent.append(message)
+        send(*message)
+
+    monkeypatch.setattr(channel, "send", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        envs.step(GO[:2])
+    assert envs.reset(seed=0)[0][:, 0].tolist() == [0, 0]
+    assert envs.step(GO[:2])[0][:, 0].tolist() == [1, 1]
+    envs.close()
+
+
 SCRIPT = """
 import os, signal, sys, time
 sys.path[:0] = {paths!r}

@@ -67,6 +67,7 @@ class ReadyFirstCollector(Collector):
         """Choose the next actions of these environments and send them off."""
         policy = self.network.policy
         at = self._times[ids], ids
+        self._note_view(rollout, at, ids)  # before the workers write to these environments' rows again
         masks = self.masks[ids] if self.masked else self.masks
         streams = self.streams[ids]
         choices = np.empty((len(ids), *policy.actions.shape), policy.actions.dtype)
@@ -78,7 +79,6 @@ class ReadyFirstCollector(Collector):
         self.envs.send(actions, ids)
         watch.mark("step")
         self._in_flight += len(ids)
-        self._note_view(rollout, at, ids)
         self.streams[ids] = streams
         rollout.choices[at] = choices
         rollout.log_probs[at] = log_probs

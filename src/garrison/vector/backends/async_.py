@@ -112,11 +112,12 @@ class AsyncEnvs(WorkerEnvs):
             ids = np.array([i for i in ids.tolist() if i not in set(told)], np.intp)
         self._in_flight[ids] = True
         owners = self._worker_of[ids]
-        for w in range(self.workers):
-            mine = ids[owners == w]
-            if len(mine):
-                self._queued[w] += len(mine)
-                self._workers.pool.send(w, messages.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
+        with ClosedByFault(self):  # a Ctrl-C here leaves environments in flight that no worker has been told of
+            for w in range(self.workers):
+                mine = ids[owners == w]
+                if len(mine):
+                    self._queued[w] += len(mine)
+                    self._workers.pool.send(w, messages.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
 
     def _take_in(self) -> None:
         """Wait until at least one worker reports something, and note it."""
