@@ -171,7 +171,7 @@ def test_a_foreign_pickle_is_checked() -> None:
     scenario["foothold"] = 99
     with pytest.raises(UserError, match="foothold of scenario 0 is 99"):
         pickle.loads(change(_scenario=scenario))
-    with pytest.raises(UserError, match="its _obs does not fit"):
+    with pytest.raises(UserError, match="the array of its observations does not fit"):
         pickle.loads(change(_obs=np.zeros((2, 52), np.int8)))
     parts = envs.__getstate__()
     del parts["_tapes"]

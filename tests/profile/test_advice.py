@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from garrison.errors import UserError
-from garrison.profile import usage
 from garrison.profile.advice import advise, distribution, load_of
 from garrison.profile.findings import cpu_share, crowded, findings
 from garrison.vector.naming import parse_env_args, resolve_env
 from garrison.vector.timing.cost_model import Load, Overheads, predict, slowest_group
 from garrison.vector.timing.parts import BINS, Distribution, bin_of
+from garrison.workers import usage
 from tests.helpers.profile_rows import measured, row
 
 

@@ -87,9 +87,9 @@ def test_the_guide_to_a_new_task_is_right(
     assert cli.main(["train", "ppo-cartpole", *flags.split(), "--out", str(tmp_path / "run")]) == 0
     said = capsys.readouterr()
     assert "known scores: solved 475.0, random 22.0" in said.out
-    assert "step 256: mean return" in said.err
-    assert "mean return" in said.out.splitlines()[-1]
-    assert json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"]["mean"] > 5
+    assert "step 256: upright in 0%" in said.err
+    assert said.out.splitlines()[-1] == "the pole stays up in 0% of 4 episodes"
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"] == {"upright": 0.0}
     assert (tmp_path / "run" / "best.garrison").exists()
 
 

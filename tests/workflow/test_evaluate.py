@@ -55,11 +55,25 @@ def test_the_table_shows_every_order_and_the_csv_keeps_it(tmp_path: Path, capsys
     assert cli.main(arguments.split()) == 0
     out = capsys.readouterr().out
     for order in ORDERS:
-        assert " → ".join(order) in out
+        assert "→".join(order) in out
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["Order_Index"]) for row in rows] == list(range(120))
     assert rows[6]["Workflow_Name"] == "critical_first"
+
+
+def test_the_table_fits_a_terminal_of_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["workflow", "evaluate", "sleep", "--orders", "0", "117", "--episodes", "4"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80, max(lines, key=len)
+    assert "order   greedy-restore  greedy-by-truth    fixed-restore       random-fix" in lines
+
+
+def test_a_run_on_another_environment_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = "--steps 32 --envs 2 --rollout 16 --evaluate-episodes 0 --no-tensorboard --quiet"
+    assert cli.main(f"train ppo-cartpole {flags} --out {tmp_path / 'run'}".split()) == 0
+    assert cli.main(["workflow", "evaluate", str(tmp_path / "run")]) == 2
+    assert "was trained on CartPole-v1; workflows are followed in CAGE-2" in capsys.readouterr().err
 
 
 def test_a_search_is_judged_with_each_orders_own_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from garrison.workflow.settings import SEARCH, SearchExperiment
 
 TINY = (
     "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --evaluate-episodes 6 --no-tensorboard "
-    "--episodes 12 --min-episodes 12 --compliance-threshold 0.01 --quiet"
+    "--episodes 12 --compliance-threshold 0.01 --quiet"
 )
 
 

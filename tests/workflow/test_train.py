@@ -231,7 +231,7 @@ def test_a_tracker_continues_where_another_stopped() -> None:
         ("", "say which orders to train"),
         ("0 --compliance-threshold 1.5", "compliance_threshold is a share"),
         ("0 --compliance-threshold 0", "compliance_threshold is a share"),
-        ("0 --min-episodes 200000", "cannot be more than episodes"),
+        ("0 --min-episodes -1", "min_episodes must be 0 or more"),
         ("0 --definition true", "unknown definition"),
         ("0 --foothold always", "unknown foothold"),
         ("0 --alignment-lambda -1", "alignment_lambda must be 0 or"),

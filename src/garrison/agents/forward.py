@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from garrison.agents.protocol import Flags
 from garrison.errors import UserError
 from garrison.learn.nn.description import build_policy, build_space, is_dense, policy_config
-from garrison.learn.nn.parameters import find_places, layer_name, mlp_shapes
-from garrison.learn.spaces.actions import Categorical
+from garrison.learn.nn.parameters import FREE_OUTPUTS, find_places, layer_name, mlp_shapes
 from garrison.learn.spaces.registry import action_distribution, observation_form
 from garrison.system import require
 
@@ -55,8 +54,10 @@ class PlainNetwork:
     def __init__(self, description: dict[str, Any], weights: NDArray[np.float32]) -> None:
         config = policy_config(description)
         self.size = observation_form(build_space(description["observation_space"])).size
-        self.outputs = action_distribution(build_space(description["action_space"])).outputs
-        places = find_places(mlp_shapes(self.size, config.hidden, self.outputs, config.trunk == "shared"))
+        actions = action_distribution(build_space(description["action_space"]), config)
+        self.outputs, free = actions.outputs, actions.free_outputs
+        shapes = mlp_shapes(self.size, config.hidden, self.outputs, config.trunk == "shared", free)
+        places = find_places(shapes)
         count = max(place.end for place in places.values())
         if count != len(weights):
             raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {count}.")
@@ -70,24 +71,27 @@ class PlainNetwork:
         self._layers = [
             (np.ascontiguousarray(parameter(f"{name}.weight").T), parameter(f"{name}.bias")) for name in names
         ]
+        self._free = parameter(FREE_OUTPUTS) if free else np.zeros(0, np.float32)
 
     @staticmethod
     def covers(description: dict[str, Any]) -> bool:
         """Return whether such a policy can be computed so."""
         form, config = observation_form(build_space(description["observation_space"])), policy_config(description)
-        is_categorical = isinstance(action_distribution(build_space(description["action_space"])), Categorical)
-        return is_dense(form, config) and is_categorical
+        return is_dense(form, config)
 
     def begin(self, num_envs: int) -> None:
         """Nothing is kept between steps."""
 
     def logits(self, rows: Rows, starts: Flags) -> Logits:
         """Return the logits of each row of inputs."""
-        x: Logits = rows.astype(np.float32)
+        x: Logits = rows.reshape(len(rows), -1).astype(np.float32)
         for matrix, bias in self._layers[:-1]:
             x = self._activate(x @ matrix + bias)
         matrix, bias = self._layers[-1]
-        result: Logits = x @ matrix + bias
+        result: Logits = np.empty((len(x), self.outputs), np.float32)
+        depending = self.outputs - len(self._free)
+        result[:, :depending] = x @ matrix + bias
+        result[:, depending:] = self._free
         return result
 
 

@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from garrison.agents.scripted import SCRIPTED
+from garrison.contract.importing import import_named
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.storage import checkpoint
 from garrison.storage.saved_run import require_agent
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
+
+ANY_ENVIRONMENT = "garrison.agents.spaces:SpaceAgent"
+KINDS = {CAGE2: "garrison.agents.network_agent:NetworkAgent"}
+"""Environments whose policies play by other observations and actions than they were trained on, and the class that
+translates; any other policy plays as it was trained."""
 
 
 def load_agent(name: str, sample: bool = False) -> Any:
@@ -29,13 +35,11 @@ def load_agent(name: str, sample: bool = False) -> Any:
     if name in SCRIPTED:
         return SCRIPTED[name]()
     if name in SHIPPED or Path(name).exists():
-        from garrison.agents.network_agent import NetworkAgent
-        from garrison.agents.spaces import SpaceAgent
-
         values = checkpoint.load(SHIPPED.get(name, Path(name)))
         require_agent(values, name)
-        kind = NetworkAgent.of if values["experiment"]["env"]["env"] == CAGE2 else SpaceAgent
-        return kind(values, name, sample)
+        kind = import_named(KINDS.get(values["experiment"]["env"]["env"], ANY_ENVIRONMENT))
+        require_agent(values, name, kind.needs)
+        return kind.of(values, name, sample)
     from difflib import get_close_matches
 
     names = [*SCRIPTED, *SHIPPED]

@@ -1,7 +1,7 @@
 """The CAGE-2 defender in a checkpoint: a network, and its view of the game."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from garrison.errors import UserError
 from garrison.learn.registry import learner_section
 from garrison.registration import CAGE2
 from garrison.storage import checkpoint
-from garrison.storage.saved_run import require_agent
+from garrison.storage.saved_run import CAGE2_AGENT, require_agent
+from garrison.storage.schema import Kind
 
 
 class NetworkAgent:
@@ -34,6 +35,9 @@ class NetworkAgent:
         masked: whether it leaves out the actions that it knows to be refused.
         sample: draw actions instead of taking the likeliest.
     """
+
+    needs: ClassVar[dict[str, Kind]] = CAGE2_AGENT
+    """What a checkpoint must have besides what every agent needs."""
 
     def __init__(
         self,
@@ -57,7 +61,7 @@ class NetworkAgent:
     def load(cls, path: Path, sample: bool = False, name: str = "") -> "NetworkAgent":
         """Read the defender of a run folder or a checkpoint."""
         values, name = checkpoint.load(path), name or str(path)
-        require_agent(values, name)
+        require_agent(values, name, cls.needs)
         return cls.of(values, name, sample)
 
     @classmethod

@@ -1,16 +1,17 @@
 """The policy of a run on any other environment than CAGE-2: that environment's observations in, its actions out."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from garrison.agents.forward import network_of
 from garrison.agents.protocol import Flags
 from garrison.errors import UserError
-from garrison.learn.nn.description import build_space
+from garrison.learn.nn.description import build_space, policy_config
 from garrison.learn.nn.sampling import make_streams
 from garrison.learn.registry import learner_section
 from garrison.learn.spaces.registry import action_distribution, observation_form
+from garrison.storage.schema import Kind
 
 
 class SpaceAgent:
@@ -22,6 +23,14 @@ class SpaceAgent:
         sample: draw actions instead of taking the likeliest.
     """
 
+    needs: ClassVar[dict[str, Kind]] = {}
+    """What a checkpoint must have besides what every agent needs."""
+
+    @classmethod
+    def of(cls, values: dict[str, Any], name: str, sample: bool = False) -> Self:
+        """Build the agent of a checkpoint's values."""
+        return cls(values, name, sample)
+
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
         self.name, self.sample = name, sample
         self.env_settings: dict[str, Any] = values["experiment"]["env"]
@@ -30,12 +39,14 @@ class SpaceAgent:
         """Whether `act` must be given what is allowed."""
         policy = values["policy"]
         self._form = observation_form(build_space(policy["observation_space"]))
-        self._actions = action_distribution(build_space(policy["action_space"]))
+        self._config = policy_config(policy)
+        self._actions = action_distribution(build_space(policy["action_space"]), self._config)
         self._network = network_of(policy, values["state"]["weights"])
 
     def check_spaces(self, envs: Any) -> None:
         """Raise a UserError if environments do not show and take what the network was made for."""
-        form, actions = observation_form(envs.single_observation_space), action_distribution(envs.single_action_space)
+        form = observation_form(envs.single_observation_space)
+        actions = action_distribution(envs.single_action_space, self._config)
         if (form.input_shape, type(actions), actions.outputs) != (
             self._form.input_shape,
             type(self._actions),

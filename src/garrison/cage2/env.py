@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from garrison.cage2.infos import EPISODE
 from garrison.cage2.names import DEFAULT_RULES
 from garrison.cage2.red_agent import RedAgent
+from garrison.cage2.rendering import RENDER_MODES
 from garrison.cage2.truth import Truth
 from garrison.cage2.vector_env import VectorEnv
 from garrison.cage2.workflow import Compliance, Workflow
@@ -41,7 +42,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as in Gymnasium
         **VectorEnv.metadata,
-        "render_modes": [*VectorEnv.render_modes(), "human"],
+        "render_modes": [*RENDER_MODES, "human"],
     }
 
     def __init__(

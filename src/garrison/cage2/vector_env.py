@@ -1,6 +1,5 @@
 """The native batch: many CAGE-2 environments behind Gymnasium's vector interface, stepped by one compiled call."""
 
-import copy as copying
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -9,29 +8,20 @@ from typing import Any, Self
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Space
+from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from garrison.cage2.action_sets import ACTION_IDS
+from garrison.cage2.attackers import Attackers
 from garrison.cage2.infos import episode_infos
-from garrison.cage2.inputs import (
-    HIGHEST_SEED,
-    RED_KINDS,
-    blue_actions,
-    environment_ids,
-    episode_lengths,
-    parse_red,
-    red_actions,
-    seeds_from_system,
-    split_actions,
-)
+from garrison.cage2.inputs import HIGHEST_SEED, blue_actions, environment_ids, episode_lengths, seeds_from_system
 from garrison.cage2.layout import SCENARIO, STATE, TAPE
-from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, Red, Source
+from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, NUM_ACTIONS, Red, Source
 from garrison.cage2.observation_sets import choose_observation
-from garrison.cage2.picture import draw
-from garrison.cage2.red_agent import RedAgent, own_agent, play_red
+from garrison.cage2.red_agent import RedAgent
+from garrison.cage2.rendering import RENDER_MODES, Rendering
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.soundness import check_scenario, check_states, check_tapes
@@ -46,7 +36,7 @@ from garrison.cage2.step import (
     warm_up,
 )
 from garrison.cage2.thread_team import ThreadTeam
-from garrison.cage2.truth import Truth, blue_table, true_state, true_table
+from garrison.cage2.truth import Truth
 from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
 from garrison.contract import resets
 from garrison.contract.misuse import Closed, NotReset
@@ -64,14 +54,7 @@ Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[n
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
 
-def action_space_of(num_actions: int, external: bool) -> Space[Any]:
-    """Return one environment's action space; an external attacker's action comes beside Blue's."""
-    if not external:
-        return Discrete(num_actions)
-    return Dict(blue=Discrete(num_actions), red=MultiDiscrete([RED_KINDS, NUM_HOSTS]))
-
-
-class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
+class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     """A batch of CAGE-2 environments.
 
     What `reset` and `step` return belongs to the caller. **With `copy=False` observations, rewards and flags are the
@@ -104,7 +87,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         render_mode: None; `ansi`: `render` returns the tables of all environments as text; `rgb_array`: pictures.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012 - as in Gymnasium
+    metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 4}  # noqa: RUF012 - as in Gymnasium
 
     truth: Truth
     """The true state, as read-only views that follow the batch"""
@@ -136,7 +119,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._threads = resets.whole("threads", threads, 1, 1024)
         self.rules, self.encoder, self.copy = rules, encoder, copy
         self._action_mask_infos = action_mask_infos
-        self.render_mode = None if render_mode is None else choose("render_mode", render_mode, self.render_modes())
+        self.render_mode = None if render_mode is None else choose("render_mode", render_mode, RENDER_MODES)
         self.autoreset_mode = resets.autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
 
@@ -144,12 +127,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._envs = np.zeros(num_envs, STATE)
         self._envs["bline_user"] = -1  # the one field whose zero means something before the first reset
         self._envs["length"] = episode_lengths(length, num_envs)
-        self._red_agent = own_agent(red)
-        reds, odds = parse_red(red if self._red_agent is None else "external", num_envs)
-        self._envs["red"] = reds
-        self._scenario["red_odds"] = odds
-        self._mixed = isinstance(red, Mapping)
-        self._external = bool(np.any(self._envs["red"] == Red.EXTERNAL))
+        self._attackers = Attackers(red, num_envs)
+        self._envs["red"], self._scenario["red_odds"] = self._attackers.codes, self._attackers.odds
         self._envs["stream"] = seed_streams(seeds_from_system(num_envs))
         self._seeds = np.full(num_envs, -1, object)  # the last ones given
         self._tapes = np.zeros((1, 1), TAPE)
@@ -163,7 +142,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             width += ORDER_BITS if workflow.show_order else 0
         self._action_ids = ACTION_IDS[choose("actions", actions, ACTION_SETS)]
         self.single_observation_space = Box(0, 1, (width,), np.int8)
-        self.single_action_space = action_space_of(len(self._action_ids), self._takes_red_actions)
+        self.single_action_space = self._attackers.action_space(len(self._action_ids))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -172,7 +151,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._rewards = np.zeros(num_envs)
         self._terminations = np.zeros(num_envs, np.bool_)
         self._truncations = np.zeros(num_envs, np.bool_)
-        self._red_actions = np.zeros((num_envs, 2), np.int8)
         self._is_reset = False
         self._attach()
         warm_up()
@@ -208,7 +186,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
             self._seeds[chosen] = [seeds[i] for i in chosen]
         envs, scenario, _ = self._records
-        reset_batch(envs, scenario, self._mixed, mask, self._obs)
+        reset_batch(envs, scenario, self._attackers.are_drawn, mask, self._obs)
         self._truncations[mask] = False
         self._is_reset = True
         return self._out(self._obs), self._mask_infos()
@@ -224,8 +202,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
-        if self._red_agent is not None:
-            play_red(self._red_agent, self._envs, self._red_actions)
+        self._attackers.play(self._envs)
         ended = self._run(blue)
         final = self.final_observations if self.autoreset_mode == AutoresetMode.SAME_STEP else None
         infos = episode_infos(self._envs, self._truncations, self.workflow, final) if ended else {}
@@ -238,18 +215,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._out(self._truncations),
             infos,
         )
-
-    def render(self) -> tuple[Any, ...] | None:
-        """Return of every environment its tables as text, or its picture, as the render mode says."""
-        if self.render_mode is None:
-            return None
-        show = self.tables if self.render_mode == "ansi" else self.picture
-        return tuple(show(i) for i in range(self.num_envs))
-
-    @classmethod
-    def render_modes(cls) -> list[str]:
-        """Return the names that `render_mode` can have."""
-        return list(cls.metadata["render_modes"])
 
     @property
     def np_random_seed(self) -> Any:
@@ -306,7 +271,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             raise UserError(f"the state has another layout than this version of Garrison uses: {str(got)[:80]}.")
         if state.shape not in ((len(ids),), ()):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
-        if not self._external and np.any(state["red"] == Red.EXTERNAL):
+        if not self._attackers.are_external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
         if self._workflow is not None and np.any(state["order"].sum(axis=-1) == 0):
             raise UserError("the state comes from a batch without a workflow, so it has no orders to go on with.")
@@ -336,13 +301,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             "_rewards",
             "_terminations",
             "_truncations",
-            "_red_actions",
         ):
             setattr(twin, name, getattr(self, name)[ids])
         if self._tapes.shape[1] > 1:
             twin._tapes = self._tapes[ids]
         twin._scenario = self._scenario.copy()
-        twin._red_agent = copying.deepcopy(self._red_agent)
+        twin._attackers = self._attackers.copied(ids)
         twin.observation_space = batch_space(self.single_observation_space, len(ids))
         twin.action_space = batch_space(self.single_action_space, len(ids))
         twin._attach()
@@ -358,52 +322,28 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._envs["source"] = Source.TAPE
         self._attach()
 
-    def picture(self, env_id: int = 0) -> NDArray[np.uint8]:
-        """Return a picture of one environment, (height, width, 3)."""
-        return draw(self._envs[self._ids([env_id])[0]], self._scenario[0])
-
-    def tables(self, env_id: int = 0) -> str:
-        """Return Blue's table and the true table of one environment as text."""
-        return f"{self.blue_table(env_id)}\n\n{self.true_table(env_id)}"
-
-    def true_table(self, env_id: int = 0) -> str:
-        """Return CybORG's true table of one environment as text."""
-        return true_table(self._envs[self._ids([env_id])[0]], self._scenario[0])
-
-    def blue_table(self, env_id: int = 0) -> str:
-        """Return Blue's table of one environment as text."""
-        return blue_table(self._envs[self._ids([env_id])[0]], self._scenario[0])
-
-    def true_state(self, env_id: int = 0) -> dict[str, Any]:
-        """Return one environment's state as a dict shaped like CybORG's `get_agent_state('True')`."""
-        return true_state(self._envs[self._ids([env_id])[0]], self._scenario[0])
-
     # --- inside
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Return Blue's actions, checked before any environment moves; an external attacker's go to a buffer."""
-        actions, red = split_actions(actions) if self._takes_red_actions else (actions, None)
+        actions, red = self._attackers.read(actions)
         blue = blue_actions(actions, self.num_envs, len(self._action_ids))
         if red is not None:
-            self._red_actions[:] = red_actions(red, self.num_envs)
+            self._attackers.actions[:] = red
         return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
-
-    @property
-    def _takes_red_actions(self) -> bool:
-        return self._external and self._red_agent is None
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""
         common = (
             *self._records,
             blue,
-            self._red_actions,
+            self._attackers.actions,
             self._obs,
             self.final_observations,
             self._rewards,
             self._truncations,
         )
-        mode, mixed = RESET_MODES[self.autoreset_mode], self._mixed
+        mode, mixed = RESET_MODES[self.autoreset_mode], self._attackers.are_drawn
         if len(self._slices) == 1:
             return int(step_batch(*common, 0, self.num_envs, mode, mixed))
         return self._team.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
@@ -444,20 +384,21 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _check_records(self) -> None:
         """Raise unless kernels can work on arrays that come from outside: other people's pickles."""
         n, (width,) = self.num_envs, self.single_observation_space.shape or (0,)
-        for name, dtype, shape in (
-            ("_envs", STATE, (n,)),
-            ("_scenario", SCENARIO, (1,)),
-            ("_obs", np.int8, (n, width)),
-            ("final_observations", np.int8, (n, width)),
-            ("_rewards", np.float64, (n,)),
-            ("_terminations", np.bool_, (n,)),
-            ("_truncations", np.bool_, (n,)),
-            ("_red_actions", np.int8, (n, 2)),
-            ("_tapes", TAPE, self._tapes.shape),
+        for name, array, dtype, shape in (
+            ("state", self._envs, STATE, (n,)),
+            ("scenario", self._scenario, SCENARIO, (1,)),
+            ("observations", self._obs, np.int8, (n, width)),
+            ("final observations", self.final_observations, np.int8, (n, width)),
+            ("rewards", self._rewards, np.float64, (n,)),
+            ("terminations", self._terminations, np.bool_, (n,)),
+            ("truncations", self._truncations, np.bool_, (n,)),
+            ("Red's actions", self._attackers.actions, np.int8, (n, 2)),
+            ("tapes", self._tapes, TAPE, self._tapes.shape),
         ):
-            array = getattr(self, name)
             if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
-                raise UserError(f"this is no saved batch of this version of Garrison: its {name} does not fit.")
+                raise UserError(
+                    f"this is no saved batch of this version of Garrison: the array of its {name} does not fit."
+                )
         check_scenario(self._scenario)
         check_tapes(self._tapes)
         check_states(self._envs, self._scenario, self._tape_steps)

@@ -8,6 +8,7 @@ from garrison.errors import UserError, choose
 ACTIVATIONS = ("tanh", "relu")
 TRUNKS = ("separate", "shared", "encoder")
 ENCODER_NAMES = ("auto", "mlp", "nature", "impala")
+CONTINUOUS_ACTIONS = ("gaussian", "squashed")
 COMPUTES = ("auto", "compiled", "autograd")
 SCHEDULES = ("constant", "linear")
 NORMALISATIONS = ("minibatch", "batch", "none")
@@ -35,6 +36,11 @@ class PolicyConfig:
     is not an image passes), module:Class (your own torch.nn.Module), or auto (chosen by the observation space)."""
     normalise_observations: bool = False
     """Whether plain numbers in observations are scaled by their running mean and deviation."""
+    continuous_actions: str = "gaussian"
+    """How actions of a Box of floats are drawn: gaussian (what leaves the space is clipped) or squashed (by tanh to the
+    bounds, which must be finite)."""
+    log_std_init: float = 0.0
+    """Logarithm of the deviation that continuous actions start with."""
 
     def __post_init__(self) -> None:
         choose("activation", self.activation, ACTIVATIONS)
@@ -49,6 +55,9 @@ class PolicyConfig:
             _require(is_width, "hidden", self.hidden, "give positive widths such as 64 64")
         is_width = 0 <= self.recurrent_size < WIDEST
         _require(is_width, "recurrent_size", self.recurrent_size, "give 0 for no memory, or a width")
+        choose("continuous_actions", self.continuous_actions, CONTINUOUS_ACTIONS)
+        is_usable = -20 <= self.log_std_init <= 5
+        _require(is_usable, "log_std_init", self.log_std_init, "give a number from -20 to 5; 0 means a deviation of 1")
 
 
 @dataclass(frozen=True)

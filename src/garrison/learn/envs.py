@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from garrison.errors import UserError
 from garrison.learn.spaces.observations import ObservationForm
+from garrison.learn.spaces.registry import action_distribution
 from garrison.learn.tensors import to_arrays, to_tensors
 
 Flags = NDArray[np.bool_]
@@ -34,7 +35,8 @@ class TrainableEnvs:
 
     It is asked once, here, for what it has beyond Gymnasium's interface:
 
-        action_masks() -> (N, actions)    what is allowed now; else `infos["action_mask"]` is read
+        action_masks() -> (N, actions)    what is allowed now; else `infos["action_mask"]` is read; for a Dict or Tuple
+                                          of actions also a mapping or tuple of the parts' masks
         final_observations                a batch with the last observation of each episode that has just ended;
                                           else `infos["final_obs"]` is read
         times                             where the time of its calls went, see `garrison.vector.timing`
@@ -51,6 +53,7 @@ class TrainableEnvs:
         self.num_envs = envs.num_envs
         self.resets_in_same_step = mode == AutoresetMode.SAME_STEP
         self.reset, self.step = envs.reset, envs.step
+        self._actions = action_distribution(envs.single_action_space)
         self._has_masks = hasattr(envs, "action_masks")
         self._has_final_observations = hasattr(envs, "final_observations")
         self._has_times = hasattr(envs, "times")
@@ -64,7 +67,7 @@ class TrainableEnvs:
                 "action_masks is set, but the environments have neither an action_masks() method nor an "
                 "'action_mask' entry in their infos."
             )
-        return np.array(masks, np.bool_).reshape(self.num_envs, -1)
+        return self._actions.flat_masks(masks, self.num_envs)
 
     def final_observations(self, rows: Rows, infos: dict[str, Any], form: ObservationForm) -> Any:
         """Return, as a batch, the observations in which the episodes of `rows` ended in the last step."""

@@ -15,10 +15,10 @@ import numpy as np
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.profile import usage
 from garrison.vector.auto import step_seconds
 from garrison.vector.base import Setup
 from garrison.vector.naming import resolve_env
+from garrison.workers import usage
 
 DRAWS = 64
 """Batches of actions, drawn beforehand."""

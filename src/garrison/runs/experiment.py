@@ -34,9 +34,10 @@ class RunConfig:
     checkpoint_every: float = 60.0
     """Seconds between checkpoints; one is always written at the end."""
     evaluate_every: int = 0
-    """Steps between official evaluations during training, the best checkpoint of which is kept; 0 means none."""
-    evaluate_episodes: int = 1000
-    """Episodes in each cell of the official evaluation at the end (CAGE-2); 0 means no evaluation."""
+    """Steps between scores during training, the best checkpoint of which is kept; 0 means none."""
+    evaluate_episodes: int | None = None
+    """Episodes of the score at the end: by default 1000 in each cell of CAGE-2's protocol, and 32 in all on other
+    environments; 0 means no score."""
     tensorboard: bool = True
     """Whether to write TensorBoard events."""
 
@@ -46,7 +47,7 @@ class RunConfig:
             raise UserError(f"checkpoint_every must be a positive number of seconds; got {self.checkpoint_every:g}.")
         if self.evaluate_every < 0:
             raise UserError(f"evaluate_every must be 0 (never) or a number of steps; got {self.evaluate_every}.")
-        if self.evaluate_episodes == 1 or self.evaluate_episodes < 0:
+        if self.evaluate_episodes is not None and (self.evaluate_episodes == 1 or self.evaluate_episodes < 0):
             raise UserError(f"evaluate_episodes must be 0 (none) or at least 2; got {self.evaluate_episodes}.")
 
     @property

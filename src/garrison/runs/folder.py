@@ -65,6 +65,7 @@ SUMMARY: dict[str, Kind] = {
     "task.length": COUNT,
     "evaluation": SETTINGS,
     "evaluation.total": NUMBER,
+    "evaluation.mean": NUMBER,
     "evaluation.ci95": NUMBER,
     "evaluation.rules": TEXT,
     "action_mix": each(each(NUMBER)),

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any
 
 from garrison.learn.run import RunLog
+from garrison.runs.starvation import StarvationWatch
 from garrison.runs.view import View
 
 
@@ -33,6 +34,7 @@ class Follower(RunLog):
         interrupted: asked at every update.
         resumed: the values of the checkpoint that the run continues from.
         now: the clock.
+        starvation: notices threads without cores.
     """
 
     saved_step: int | None = None
@@ -45,6 +47,7 @@ class Follower(RunLog):
         interrupted: Callable[[], bool] = lambda: False,
         resumed: dict[str, Any] | None = None,
         now: Callable[[], float] = monotonic,
+        starvation: StarvationWatch | None = None,
     ) -> None:
         self.limits = limits
         self._view, self._interrupted, self._now = view, interrupted, now
@@ -55,6 +58,7 @@ class Follower(RunLog):
         self.best_return = -float("inf")
         self.first_step: int = resumed["state"]["steps"] if resumed else 0
         self._step = self.first_step
+        self._starvation = starvation or StarvationWatch()
 
     def started(self) -> None:
         """Start the clock: compiling, and starting workers and actors, are no part of the training's time."""
@@ -91,6 +95,8 @@ class Follower(RunLog):
         row |= metrics
         if memory := peak_memory_gb():
             row["system/peak_memory_gb"] = memory
+        if crowded := self._starvation.look():
+            self._view.say(crowded)
         self.first = self.first or row
         self.last = row
         self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))

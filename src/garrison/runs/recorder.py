@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from garrison.errors import UserError
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower, Limits
 from garrison.runs.view import View
 from garrison.storage import checkpoint
+from garrison.storage.schema import is_number
 from garrison.system import install
 
 
@@ -22,7 +24,7 @@ class Recorder(Follower):
         about: what every checkpoint says besides the learner's state: the experiment and the policy's description.
         view: shows each line of metrics, and says what went wrong without stopping the run.
         interrupted: asked at every update.
-        evaluate: returns the total that a checkpoint's values score, and metrics to log.
+        evaluate: returns the total that a checkpoint's values score, and metrics to log; None if there is no score.
         resumed: the values of the checkpoint that the run continues from.
         tensorboard: whether to write TensorBoard events too.
     """
@@ -34,15 +36,15 @@ class Recorder(Follower):
         about: dict[str, Any],
         view: View,
         interrupted: Callable[[], bool] = lambda: False,
-        evaluate: Callable[[dict[str, Any]], tuple[float, dict[str, float]]] | None = None,
+        evaluate: Callable[[dict[str, Any]], tuple[float, dict[str, float]] | None] | None = None,
         resumed: dict[str, Any] | None = None,
         tensorboard: bool = False,
     ) -> None:
         super().__init__(limits, view, interrupted, resumed)
         self.folder, self.about, self._evaluate = folder, about, evaluate
         self._saved_at = self._now()
-        self._evaluated_at = -1
-        self.best_total = -float("inf")
+        self._evaluated_at = self.first_step
+        self.best_total = best_total(folder) if resumed else -float("inf")
         self.unsaved: str | None = None
         self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
         self._board = _summary_writer(folder.path, view.say) if tensorboard else None
@@ -64,9 +66,11 @@ class Recorder(Follower):
             self.saved_step = state["steps"]
         if self._evaluate is not None and self._due_evaluation(state["steps"]):
             self._evaluated_at = state["steps"]
-            total, metrics = self._evaluate(values)
+            if (scored := self._evaluate(values)) is None:
+                return
+            total, metrics = scored
             self._write({"step": state["steps"], "time/elapsed_time": round(self.seconds, 3), **metrics})
-            if total > self.best_total and self._save(self.folder.best, values):
+            if total > self.best_total and self._save(self.folder.best, {**values, "total": total}):
                 self.best_total = total
 
     def close(self) -> None:
@@ -78,7 +82,7 @@ class Recorder(Follower):
 
     def _due_evaluation(self, step: int) -> bool:
         every = self.limits.evaluate_every
-        return bool(every) and self._evaluate is not None and step // every > max(self._evaluated_at, 0) // every
+        return bool(every) and self._evaluate is not None and step // every > self._evaluated_at // every
 
     def _save(self, path: Path, values: dict[str, Any]) -> bool:
         try:
@@ -107,6 +111,15 @@ class Recorder(Follower):
             except OSError as error:
                 self._view.say(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
                 self._board = None
+
+
+def best_total(folder: RunFolder) -> float:
+    """Return what the best checkpoint of an earlier part of the run scored; less than anything if none tells."""
+    try:
+        total: Any = checkpoint.load(folder.best).get("total")
+    except UserError:
+        return -float("inf")
+    return float(total) if is_number(total) else -float("inf")
 
 
 def reason(error: OSError) -> str:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.learn.config import PolicyConfig
 from garrison.learn.registry import LEARNERS
 from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
@@ -46,7 +48,8 @@ def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, 
             raise UserError(
                 f"cannot resume with --{name} {now[name]}: the run has {before.get(name)}; start a new one."
             )
-    saved = values["policy"]["config"]
+    # A setting that the run's version did not have yet is as it was before there was one: the default.
+    saved = {**asdict(PolicyConfig()), **values["policy"]["config"]}
     for name, value in about["policy"]["config"].items():
         if saved.get(name) != value:
             raise UserError(
@@ -74,8 +77,8 @@ def check_unfinished(folder: RunFolder, values: dict[str, Any], steps: int, seco
 def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, view: View) -> dict[str, Any]:
     """Return the state to continue from; say what differs from the part before, and how exact it will be."""
     before, now = (yaml_settings.flat(each["experiment"]) for each in (values, about))
-    # The preset is only where the settings began; runs of old versions do not say it.
-    changed = [name for name in now if name != "preset" and now[name] != before.get(name)]
+    # The preset is only where the settings began. Runs of old versions lack settings that have come since.
+    changed = [name for name in now if name != "preset" and name in before and now[name] != before[name]]
     state: dict[str, Any] = checkpoint.tensors(values["state"])
     where = f"resuming at step {state['steps']:,}"
     if changed:

@@ -26,7 +26,7 @@ from garrison.runs.recorder import Recorder
 from garrison.runs.resume import check_fits, check_unfinished, layout, prepare_resume
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
-from garrison.tasks.task import FinalScore
+from garrison.tasks.task import FinalScore, NotScored
 from garrison.text import short
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
     """Return what a checkpoint says besides the learner's state; refuse spaces that no policy is for."""
     spaces = envs.single_observation_space, envs.single_action_space
     observation_form(spaces[0])
-    action_distribution(spaces[1])
+    action_distribution(spaces[1], experiment.learner.policy)
     return {
         "experiment": experiment.to_dict(),
         "policy": describe_policy(experiment.learner.policy, *spaces),
@@ -198,11 +198,14 @@ def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
 
 def score(outcome: Outcome) -> FinalScore | None:
     """Score the policy of a finished run as its task does it, and add that to the summary; None without a score."""
-    experiment, task = outcome.experiment, outcome.experiment.task
-    episodes = experiment.run.evaluate_episodes
-    if outcome.folder is None or outcome.status != "finished" or not task.is_scored or not episodes:
+    task, wanted = outcome.experiment.task, outcome.experiment.run.evaluate_episodes
+    episodes = task.final_episodes if wanted is None else wanted
+    if outcome.folder is None or outcome.status != "finished" or not episodes:
         return None
-    found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
+    try:
+        found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
+    except NotScored as error:
+        found = FinalScore({"unscored": str(error)}, str(error))
     outcome.summary |= found.summary
     outcome.is_written = write_summary(outcome.folder, outcome.summary) and outcome.is_written
     return found
@@ -227,9 +230,14 @@ def _open_log(
     if folder is None:
         return Follower(limits, view, interrupted, values)
 
-    def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]]:
-        found = task.quick_score(saved)
-        view.say(f"step {short(saved['state']['steps'])}: {found.text}")
+    def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]] | None:
+        step = f"step {short(saved['state']['steps'])}"
+        try:
+            found = task.quick_score(saved)
+        except NotScored as error:
+            view.say(f"{step}: {error}")
+            return None
+        view.say(f"{step}: {found.text}")
         return found.total, found.metrics
 
     return Recorder(
@@ -238,7 +246,7 @@ def _open_log(
         about,
         view,
         interrupted,
-        evaluate=quick_score if task.is_scored else None,
+        evaluate=quick_score,
         resumed=values,
         tensorboard=settings.tensorboard,
     )

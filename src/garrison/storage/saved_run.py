@@ -10,9 +10,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from garrison.errors import UserError
-from garrison.registration import CAGE2
 from garrison.storage.schema import (
     COUNT,
     COUNTS,
@@ -32,6 +32,9 @@ from garrison.storage.schema import (
     present,
 )
 
+DEEPEST = 16
+"""Levels of Dict and Tuple spaces in one another."""
+
 
 def _is_array(value: Any, *types: str, axes: int | None = None) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.name in types and axes in (None, value.ndim)
@@ -41,28 +44,55 @@ def _is_finite(value: Any, *types: str, axes: int | None = None) -> bool:
     return _is_array(value, *types, axes=axes) and bool(np.isfinite(value).all())
 
 
-def _is_space(value: Any) -> bool:
-    if not isinstance(value, dict):
+def _is_space(value: Any, depth: int = 0) -> bool:
+    if not isinstance(value, dict) or depth > DEEPEST:
+        return False
+    if "dtype" in value and not _is_dtype(value["dtype"], "biuf" if value.get("kind") == "Box" else "iu"):
         return False
     match value:
-        case {"kind": "Box", "low": np.ndarray() as low, "high": np.ndarray() as high, "dtype": str()}:
+        case {"kind": "Box", "low": np.ndarray() as low, "high": np.ndarray() as high, "dtype": _}:
             ordered = low.shape == high.shape and low.dtype.kind in "biuf" and high.dtype.kind in "biuf"
-            return ordered and low.size > 0 and bool(np.all(low <= high)) and _is_dtype(value["dtype"])
+            return ordered and low.size > 0 and bool(np.all(low <= high)) and _holds(value["dtype"], low, high)
         case {"kind": "Discrete", "n": n, "start": int() as start}:
-            return is_count(n) and n > 0 and abs(start) < HIGHEST
+            return is_count(n) and n > 0 and abs(start) < HIGHEST and _fits(value, start, start + n - 1)
         case {"kind": "MultiDiscrete", "nvec": np.ndarray() as nvec, "start": np.ndarray() as start}:
             whole = nvec.dtype.kind in "iu" and start.dtype.kind in "iu" and nvec.shape == start.shape
-            return whole and nvec.size > 0 and bool(np.all((nvec > 0) & (nvec < HIGHEST)))
+            if not whole or not nvec.size or not np.all((nvec > 0) & (nvec < HIGHEST) & (abs(start) < HIGHEST)):
+                return False
+            return _fits(value, start.min(), (start.astype(np.int64) + nvec.astype(np.int64) - 1).max())
         case {"kind": "MultiBinary", "shape": list() as shape}:
             return bool(shape) and all(is_count(length) and length > 0 for length in shape)
+        case {"kind": "Dict", "keys": list() as keys, "parts": list() as parts}:
+            named = all(isinstance(key, str) for key in keys) and len({*keys}) == len(keys) == len(parts)
+            return named and len(parts) > 0 and all(_is_space(part, depth + 1) for part in parts)
+        case {"kind": "Tuple", "parts": list() as parts}:
+            return len(parts) > 0 and all(_is_space(part, depth + 1) for part in parts)
     return False
 
 
-def _is_dtype(name: str) -> bool:
+def _is_dtype(name: Any, kinds: str) -> bool:
     try:
-        return np.dtype(name).kind in "biuf"
+        return isinstance(name, str) and np.dtype(name).kind in kinds
     except TypeError:
         return False
+
+
+def _holds(name: str, low: NDArray[Any], high: NDArray[Any]) -> bool:
+    """Return whether bounds are numbers of a type, and leave something between them."""
+    dtype = np.dtype(name)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return not np.isposinf(low.astype(dtype)).any() and not np.isneginf(high.astype(dtype)).any()
+    if "f" in (low.dtype.kind, high.dtype.kind):
+        return False
+    limits = np.iinfo(np.int8 if dtype.kind == "b" else dtype)
+    return bool(limits.min <= low.min() and high.max() <= limits.max)
+
+
+def _fits(space: dict[str, Any], lowest: Any, highest: Any) -> bool:
+    """Return whether the values of a Discrete or MultiDiscrete space lie within its type."""
+    limits = np.iinfo(space.get("dtype", "int64"))
+    return bool(limits.min <= int(lowest) and int(highest) <= limits.max)
 
 
 SECTIONS = Kind(
@@ -98,10 +128,12 @@ AGENT: dict[str, Kind] = {
     "state.weights": VECTOR,
 }
 """What an agent plays with."""
-NEWER: dict[str, Kind] = {"policy.config.recurrent_size": COUNT}
+NEWER: dict[str, Kind] = {
+    "policy.config.recurrent_size": COUNT,
+    "policy.config.continuous_actions": TEXT,
+    "policy.config.log_std_init": NUMBER,
+}
 """What the first checkpoints did not have."""
-CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
-"""How an agent of CAGE-2 sees the game."""
 RUN: dict[str, Kind] = {
     **AGENT,
     "seconds": SECONDS,
@@ -137,7 +169,11 @@ COLLECTOR: dict[str, Kind] = {
     "state.collector.memory": Kind("an array of finite numbers", lambda value: _is_finite(value, "float32", axes=3)),
 }
 """What a collector in the learner's own process adds."""
-WORKFLOW_AGENT: dict[str, Kind] = {"experiment.workflow.orders": COUNTS}
+NO_AGENT = "it holds no agent"
+CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
+"""How an agent of CAGE-2 sees the game."""
+WORKFLOW_AGENT: dict[str, Kind] = {**CAGE2_AGENT, "experiment.workflow.orders": COUNTS}
+"""What an agent that follows workflows has besides."""
 WORKFLOW_RUN: dict[str, Kind] = {
     "inherited": TEXT,
     "state.workflow": MAPPING,
@@ -150,14 +186,15 @@ WORKFLOW_RUN: dict[str, Kind] = {
 """What a training on workflows adds."""
 
 
-def require_agent(values: Any, name: str) -> None:
-    """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's."""
-    _check(values, AGENT, name)
+def require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None) -> None:
+    """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's.
+
+    `also` is what this kind of agent needs besides.
+    """
+    _check(values, AGENT | dict(also or {}), name, NO_AGENT)
     _check(values, present(values, NEWER), name)
-    if values["experiment"]["env"]["env"] == CAGE2:
-        _check(values, CAGE2_AGENT, name)
     if "workflow" in values["experiment"]:
-        _check(values, WORKFLOW_AGENT, name)
+        _check(values, WORKFLOW_AGENT, name, NO_AGENT)
     _check_sizes(values["policy"], len(values["state"]["weights"]), name)
 
 
@@ -183,11 +220,10 @@ def require_run(values: Any, name: str, kept_by: Mapping[str, tuple[str, ...]]) 
         _check_equal({f"state.collector.{key}": state["collector"][key] for key in by_env}, name)
 
 
-def _check(values: Any, table: dict[str, Kind], name: str) -> None:
+def _check(values: Any, table: dict[str, Kind], name: str, lack: str = "a run cannot go on from it") -> None:
     try:
         check(values, table)
     except Missing as place:
-        lack = "it holds no agent" if table in (AGENT, CAGE2_AGENT, WORKFLOW_AGENT) else "a run cannot go on from it"
         raise UserError(f"{name} is a checkpoint without {str(place)!r}: {lack}.") from None
     except Wrong as wrong:
         raise UserError(f"{name} is not a usable checkpoint: {wrong}. Use another copy.") from None
@@ -223,4 +259,6 @@ def _size(space: dict[str, Any]) -> int:
             return int(space["n"])
         case "MultiDiscrete":
             return sum(int(n) for n in space["nvec"].reshape(-1))
+        case "Dict" | "Tuple":
+            return sum(map(_size, space["parts"]))
     return prod(space["shape"])

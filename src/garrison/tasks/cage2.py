@@ -13,7 +13,7 @@ from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
-QUICK_EPISODES = 100
+QUICK_CELL_EPISODES = 100
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Cage2Task(Task):
     """The challenge, scored by its protocol."""
 
     config: Cage2Settings
-    is_scored: ClassVar[bool] = True
+    final_episodes: ClassVar[int] = 1000
 
     def make_envs(self, num_envs: int) -> Any:
         """Make the compiled batch, or on another backend that many Python environments."""
@@ -120,7 +120,7 @@ class Cage2Task(Task):
         """Play the protocol with fewer episodes."""
         from garrison.agents.network_agent import NetworkAgent
 
-        result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_EPISODES)
+        result = evaluate(NetworkAgent.of(values, "checkpoint"), episodes=QUICK_CELL_EPISODES)
         cells = {f"evaluation/{cell.red}_{cell.length}": cell.mean for cell in result.cells}
         return QuickScore(
             result.total,

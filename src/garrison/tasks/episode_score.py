@@ -1,7 +1,7 @@
 """A plain score for any environment: whole episodes, their mean return and its confidence."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +9,14 @@ import numpy as np
 
 from garrison.errors import UserError
 from garrison.learn.envs import TrainableEnvs
+from garrison.tasks.task import NotScored, Task
 
 if TYPE_CHECKING:
     from garrison.agents.spaces import SpaceAgent
 
 MOST_ENVS = 16
+LONGEST = 27_000
+"""Steps of one episode, at most: what Atari games may take. An environment may have no end of its own."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ class EpisodeScore:
         )
 
 
-def play_episodes(agent: "SpaceAgent", task: Any, episodes: int, seed: int) -> EpisodeScore:
-    """Play whole episodes in environments of a task.
+def play_episodes(agent: "SpaceAgent", task: Task, episodes: int, seed: int) -> EpisodeScore:
+    """Play whole episodes in environments of a task; raise `NotScored` if one does not end.
 
     Every environment plays a share that is fixed before: counting whichever episodes end first would prefer short ones.
     """
@@ -71,7 +74,7 @@ def play_episodes(agent: "SpaceAgent", task: Any, episodes: int, seed: int) -> E
     num_envs = min(episodes, MOST_ENVS)
     left = np.full(num_envs, episodes // num_envs)
     left[: episodes % num_envs] += 1
-    envs = TrainableEnvs(task.make_envs(num_envs))
+    envs = TrainableEnvs(_at_hand(task).make_envs(num_envs))
     returns: list[list[float]] = [[] for _ in range(num_envs)]
     lengths: list[list[int]] = [[] for _ in range(num_envs)]
     totals, steps = np.zeros(num_envs), np.zeros(num_envs, np.int64)
@@ -91,6 +94,17 @@ def play_episodes(agent: "SpaceAgent", task: Any, episodes: int, seed: int) -> E
                 lengths[i].append(int(steps[i]))
                 left[i] -= 1
             totals[ended], steps[ended] = 0.0, 0
+            if steps[left > 0].max(initial=0) >= LONGEST:
+                raise NotScored(
+                    f"there is no score: an episode of {task.describe()} had not ended after {LONGEST:,} steps.",
+                    hint="Limit its episodes: gymnasium.make takes max_episode_steps, here --env-args "
+                    "max_episode_steps=1000.",
+                )
     finally:
         envs.envs.close()
     return EpisodeScore(agent.name, task.describe(), seed, tuple(chain(*returns)), tuple(chain(*lengths)))
+
+
+def _at_hand(task: Task) -> Task:
+    """Return the task with its environments on this machine: a few episodes are not worth a cluster."""
+    return replace(task, config=replace(task.config, backend="auto")) if task.config.backend == "ray" else task

@@ -2,15 +2,24 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from garrison.errors import UserError
+from garrison.errors import GarrisonError, UserError
 from garrison.learn.config import LearnerConfig
 from garrison.registration import CAGE2
 from garrison.vector.registry import check_backend
 
+if TYPE_CHECKING:
+    from garrison.tasks.episode_score import EpisodeScore
+
 MANY = 2**31
 """More environments or workers than any machine has memory for."""
+QUICK_EPISODES = 16
+"""Whole episodes of a score during training."""
+
+
+class NotScored(GarrisonError):
+    """A policy has no score in these environments, as when episodes do not end."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +73,8 @@ class Task(ABC):
     config: EnvSettings
     fixed: ClassVar[tuple[str, ...]] = ("env", "envs")
     """Settings that a resumed run must not change."""
-    is_scored: ClassVar[bool] = False
-    """Whether `quick_score` and `final_score` score policies of this family."""
+    final_episodes: ClassVar[int] = 32
+    """How many episodes `final_score` plays if nobody says: few, because environments may be slow."""
 
     @abstractmethod
     def make_envs(self, num_envs: int) -> Any:
@@ -88,9 +97,25 @@ class Task(ABC):
         return {}
 
     def quick_score(self, values: dict[str, Any]) -> QuickScore:
-        """Score a checkpoint's values during training, with fewer episodes than at the end."""
-        raise NotImplementedError
+        """Score a checkpoint's values during training, with fewer episodes than at the end.
+
+        Like `final_score`, this plays whole episodes with the likeliest actions; a family with a protocol of its own
+        plays that. Either raises `NotScored` where there is no score to be had.
+        """
+        found = self._play(values, "checkpoint", QUICK_EPISODES)
+        return QuickScore(
+            found.mean,
+            {"evaluation/mean": found.mean, "evaluation/ci95": found.ci95},
+            f"mean return {found.mean:.2f} ± {found.ci95:.2f}",
+        )
 
     def final_score(self, values: dict[str, Any], name: str, episodes: int) -> FinalScore:
-        """Score a checkpoint's values at the end of training; `episodes` for each cell."""
-        raise NotImplementedError
+        """Score a checkpoint's values at the end of training; `episodes` for each cell of a protocol that has some."""
+        found = self._play(values, name, episodes)
+        return FinalScore({"evaluation": found.to_dict()}, f"\n{found.to_text()}")
+
+    def _play(self, values: dict[str, Any], name: str, episodes: int) -> "EpisodeScore":
+        from garrison.agents.spaces import SpaceAgent
+        from garrison.tasks.episode_score import play_episodes
+
+        return play_episodes(SpaceAgent(values, name), self, episodes, seed=0)

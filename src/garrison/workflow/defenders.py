@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from garrison.agents import load_agent
+from garrison.agents.spaces import SpaceAgent
 from garrison.agents.workflow import BASELINES, GreedyByOrder
 from garrison.errors import UserError
 from garrison.storage import checkpoint
@@ -69,6 +70,11 @@ def find_defender(name: str, sample: bool = False) -> tuple[Defender, WorkflowEx
             settings = WorkflowExperiment.of_checkpoint(values)
             return NetworkDefender(values, name, sample), settings
     agent = load_agent(name, sample)
+    if isinstance(agent, SpaceAgent):
+        raise UserError(
+            f"{name} was trained on {agent.env_settings['env']}; workflows are followed in CAGE-2: use garrison "
+            f"evaluate {name}."
+        )
     rules = agent.rules or TRAIN.env.rules
     settings = dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, rules=rules))
     return AgentDefender(lambda order, envs: agent, name, agent.encoder), settings

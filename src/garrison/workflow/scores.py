@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.tasks.cage2 import Cage2Settings
-from garrison.workflow.orders import label, name_of
+from garrison.workflow.orders import ARROW, label, name_of
 
 CONFIDENCE = 1.96  # standard errors that a 95 % interval reaches to each side
 
@@ -61,31 +61,35 @@ def _mean(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def table(tables: dict[str, list[Score]], env: Cage2Settings, episodes: int, seed: int) -> str:
-    """Return the scores as a table, a row for each order, the best reward of the first defender on top."""
+    """Return the scores as tables of 80 columns, the order with the best reward of the first defender on top."""
     first, *others = tables
-    widths = [max(16, len(name) + 2) for name in others]
+    rows = sorted(range(len(tables[first])), key=lambda k: -tables[first][k].reward)
     lines = [
-        f"{first}, against {env.red}, rules {env.rules}, {env.length} steps, {episodes} episodes per order, "
-        f"seed {seed}",
+        first,
+        f"against {env.red}, rules {env.rules}, {env.length} steps, {episodes} episodes per order, seed {seed}",
         "",
-        f"{'':4} {'':50} {'reward':>16} {'compliance':>14} {'fixes':>6}"
-        + "".join(f"{name:>{width}}" for name, width in zip(others, widths, strict=True)),
+        f"{'order':46}{'reward':>15}{'compliance':>13}{'fixes':>6}",
     ]
-    for row in sorted(range(len(tables[first])), key=lambda k: -tables[first][k].reward):
-        score = tables[first][row]
-        beside = (tables[name][row] for name in others)
-        lines.append(
-            f"{score.order:4} {label(score.order):50} {f'{score.reward:.2f} ± {score.reward_ci95:.2f}':>16} "
-            f"{f'{score.compliance:.3f} ± {score.compliance_ci95:.3f}':>14} {score.fixes:6.1f}"
-            + "".join(
-                f"{f'{b.reward:.1f} | {b.compliance:.2f}':>{width}}" for b, width in zip(beside, widths, strict=True)
-            )
-        )
+    for score in (tables[first][row] for row in rows):
+        order, digits = label(score.order).replace(ARROW, ARROW.strip()), 2 if abs(score.reward) < 1000 else 1
+        reward = f"{score.reward:.{digits}f} ± {score.reward_ci95:.{digits}f}"
+        compliance = f"{score.compliance:.3f}±{score.compliance_ci95:.3f}"
+        lines.append(f"{score.order:3} {order:42}{reward:>15}{compliance:>13}{score.fixes:6.1f}")
+    if others:  # in a table of their own, because a line holds no more
+        lines += [
+            "",
+            "reward | compliance of the scripted defenders",
+            "order" + "".join(f"{name:>17}" for name in others),
+        ]
+    for row in rows if others else ():
+        cells = (f"{tables[name][row].reward:.1f} | {tables[name][row].compliance:.2f}" for name in others)
+        lines.append(f"{tables[first][row].order:5}" + "".join(f"{text:>17}" for text in cells))
     lines += ["", "mean over the orders:"]
     for name, scores in tables.items():
-        reward = sum(s.reward for s in scores) / len(scores)
-        compliance = sum(s.compliance for s in scores) / len(scores)
-        lines.append(f"  {name:<24} reward {reward:9.2f}   compliance {compliance:.3f}")
+        mean, rate = (
+            sum(values) / len(scores) for values in zip(*((s.reward, s.compliance) for s in scores), strict=True)
+        )
+        lines.append(f"  {name:<24} reward {mean:9.2f}   compliance {rate:.3f}")
     best = max(tables[first], key=lambda score: score.reward)
-    lines += ["", f"best reward: {name_of(best.order)} ({best.order})   (± is a 95 % interval)"]
+    lines += ["", f"best reward: {name_of(best.order)} ({best.order})", "± is a 95 % interval"]
     return "\n".join(lines)

@@ -60,7 +60,7 @@ def run_search(
 def ending_of(experiment: SearchExperiment, episodes: int, seconds: float) -> str | None:
     """Return why the search is over before the next order, None if it goes on."""
     budget = experiment.search.budget
-    if budget is not None and budget - episodes < max(1, experiment.workflow.min_episodes):
+    if budget is not None and budget - episodes < experiment.workflow.needed_episodes:
         return BUDGET
     limit = experiment.run.seconds
     return TIME if limit is not None and seconds >= limit else None

@@ -14,7 +14,7 @@ from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
 from garrison.registration import CAGE2
 from garrison.runs import yaml_settings
-from garrison.runs.experiment import Experiment, RunConfig
+from garrison.runs.experiment import Experiment
 from garrison.tasks.cage2 import NATIVE
 from garrison.tasks.registry import EnvConfig
 from garrison.text import short
@@ -51,7 +51,8 @@ class WorkflowConfig:
     patience: int = 30
     """Training is over after this many updates without a gain of 0.01 in compliance; 0 means never."""
     min_episodes: int = 0
-    """Episodes, over all environments, before compliance or patience may end the training."""
+    """Episodes, over all environments, before compliance or patience may end the training; all of them if `episodes`
+    are fewer."""
     episodes: int = 100_000
     """Episodes per training, at most, over all environments."""
     inherited_learning_rate: float = 5e-4
@@ -77,8 +78,6 @@ class WorkflowConfig:
                 raise UserError(f"{name} must be 0 or more; got {getattr(self, name)}.")
         if self.episodes < 1:
             raise UserError(f"episodes must be at least 1; got {self.episodes}.")
-        if self.min_episodes > self.episodes:
-            raise UserError(f"min_episodes ({self.min_episodes}) cannot be more than episodes ({self.episodes}).")
         if any(not 0 <= order < len(ORDERS) for order in self.orders):
             raise UserError(f"orders are numbered 0 to {len(ORDERS) - 1}; got {self.orders}.")
 
@@ -98,6 +97,11 @@ class WorkflowConfig:
         """Return when to stop; if `timed`, the clock stands in for the number of episodes."""
         return StopRules(self.compliance_threshold, self.patience, self.min_episodes, None if timed else self.episodes)
 
+    @property
+    def needed_episodes(self) -> int:
+        """What a training must be able to get to be worth beginning."""
+        return max(1, min(self.min_episodes, self.episodes))
+
 
 @dataclass(frozen=True)
 class WorkflowExperiment(Experiment):
@@ -116,7 +120,7 @@ class WorkflowExperiment(Experiment):
         if self.learner.steps != DEFAULT_STEPS:
             raise UserError("training on workflows is measured in episodes: say --episodes N instead of --steps.")
         if self.run.evaluate_every:
-            raise UserError("evaluate_every is the challenge's protocol; training on workflows has no use for it.")
+            raise UserError("evaluate_every scores without an order: training on workflows has no use for it.")
 
     @property
     def task(self) -> WorkflowTask:
@@ -221,7 +225,7 @@ class SearchExperiment(WorkflowExperiment):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.run.evaluate_episodes:
+        if self.run.evaluate_episodes == 0:
             raise UserError("a search measures every order after its training: evaluate_episodes must be at least 2.")
         if self.search.method == EXHAUSTIVE and self.run.duration:
             raise UserError("exhaustive tries every order, so it takes no --duration.")
@@ -257,7 +261,6 @@ class SearchExperiment(WorkflowExperiment):
         return dataclasses.replace(workflow.rules(), max_episodes=most)
 
 
-_RUN = RunConfig(evaluate_episodes=1000)
 _ENV = EnvConfig(envs=240, red="bline", rules="head", observation="memory", actions="compact")
 _PPO = PPOConfig(
     rollout=100,
@@ -269,5 +272,5 @@ _PPO = PPOConfig(
     reward_scale=0.1,
     action_masks=True,
 )
-TRAIN = WorkflowExperiment(env=_ENV, run=_RUN, learner=_PPO)
-SEARCH = SearchExperiment(env=_ENV, run=_RUN, learner=_PPO, workflow=WorkflowConfig(episodes=2_400, min_episodes=2_400))
+TRAIN = WorkflowExperiment(env=_ENV, learner=_PPO)
+SEARCH = SearchExperiment(env=_ENV, learner=_PPO, workflow=WorkflowConfig(episodes=2_400, min_episodes=2_400))

@@ -54,7 +54,7 @@ def run_trial(
         trained.env,
         trained.workflow,
         order,
-        experiment.run.evaluate_episodes,
+        experiment.run.evaluate_episodes or experiment.task.final_episodes,
         experiment.learner.seed,
     )
     trial = Trial(

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
-from garrison.learn.spaces.composite import CompositeForm
+from garrison.learn.spaces.composite_observations import CompositeForm
 from garrison.learn.spaces.images import ImageForm
 from garrison.learn.spaces.observations import NumbersForm
 from garrison.learn.spaces.registry import doubts_about, observation_form

@@ -78,26 +78,25 @@ def test_a_new_observation_form_trains(
     assert result.metrics["rollout/ep_reward_mean"] > 4  # of 5; guessing gives 1.7
 
 
-class Gaussian(ActionDistribution):
-    """A Box as a normal distribution of a learned width that is the same everywhere."""
+class Laplace(ActionDistribution):
+    """A Box with wider tails than a normal distribution, of a learned width that is the same everywhere."""
 
-    def __init__(self, space: spaces.Box) -> None:
-        super().__init__(space)
+    def __init__(self, space: spaces.Box, config: PolicyConfig) -> None:
+        super().__init__(space, config)
         (self.free_outputs,) = self.shape = space.shape
         self.outputs = 2 * self.free_outputs
         self.dtype = np.dtype(np.float32)
 
     @classmethod
-    def accepts(cls, space: spaces.Space[Any]) -> bool:
+    def accepts(cls, space: spaces.Space[Any], config: PolicyConfig) -> bool:
         return isinstance(space, spaces.Box) and len(space.shape) == 1
 
     def draw(self, outputs: Any, masks: Any, streams: Any, choices: Any, log_probs: Any) -> None:
         means, log_widths = np.split(outputs, 2, axis=1)
-        uniforms = np.empty(outputs.shape, np.float32)
+        uniforms = np.empty(means.shape, np.float32)
         draw_uniforms(streams, uniforms)
-        first, second = np.split(uniforms, 2, axis=1)
-        normal = np.sqrt(-2 * np.log(1 - first)) * np.cos(2 * math.pi * second)  # Box and Muller
-        choices[:] = means + np.exp(log_widths) * normal
+        centred = uniforms - 0.5
+        choices[:] = means - np.exp(log_widths) * np.sign(centred) * np.log1p(-2 * np.abs(centred) + 1e-7)
         self.assess(outputs, masks, choices, log_probs)
 
     def mode(self, outputs: Any, masks: Any, choices: Any) -> None:
@@ -105,8 +104,8 @@ class Gaussian(ActionDistribution):
 
     def evaluate(self, outputs: Any, choices: Any, masks: Any) -> Any:
         means, log_widths = outputs.chunk(2, dim=1)
-        normal = torch.distributions.Normal(means, log_widths.exp())
-        return normal.log_prob(choices).sum(1), normal.entropy().sum(1)
+        laplace = torch.distributions.Laplace(means, log_widths.exp())
+        return laplace.log_prob(choices).sum(1), laplace.entropy().sum(1)
 
     def to_env(self, choices: Any) -> Any:
         return np.clip(choices, self.space.low, self.space.high)  # type: ignore[attr-defined]
@@ -128,11 +127,11 @@ class Aim(gymnasium.Env[Any, Any]):
 
 
 @pytest.fixture
-def gaussian(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "ACTION_DISTRIBUTIONS", [*registry.ACTION_DISTRIBUTIONS, Gaussian])
+def laplace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "ACTION_DISTRIBUTIONS", [Laplace, *registry.ACTION_DISTRIBUTIONS])
 
 
-@pytest.mark.usefixtures("gaussian")
+@pytest.mark.usefixtures("laplace")
 def test_a_new_distribution_draws_and_evaluates_what_it_drew() -> None:
     policy = Policy(Aim.observation_space, Aim.action_space, seed=1)
     policy.flat.add_(0.3)
@@ -148,7 +147,8 @@ def test_a_new_distribution_draws_and_evaluates_what_it_drew() -> None:
     mean, width = float(outputs[0, 0]), math.exp(outputs[0, 1])
     assert float(policy.free_outputs.detach().exp()[0]) == pytest.approx(width)
     assert rollout.choices.mean() == pytest.approx(mean, abs=5 * width / math.sqrt(5000))
-    assert rollout.choices.std() == pytest.approx(width, rel=0.05)
+    assert rollout.choices.std() == pytest.approx(math.sqrt(2) * width, rel=0.05)
+    assert type(policy.actions) is Laplace
     log_probs, values = network.evaluate(rollout, policy.initial_state(5000))
     np.testing.assert_allclose(log_probs, rollout.log_probs, atol=1e-5)
     np.testing.assert_allclose(values[0], rollout.values[0], atol=1e-6)
@@ -158,7 +158,7 @@ def test_a_new_distribution_draws_and_evaluates_what_it_drew() -> None:
     network.close()
 
 
-@pytest.mark.usefixtures("gaussian")
+@pytest.mark.usefixtures("laplace")
 def test_a_new_distribution_learns_with_ppo() -> None:
     def aim(policy: Policy) -> float:
         return float(policy((torch.ones(1, 2),))[0].detach()[0, 0])

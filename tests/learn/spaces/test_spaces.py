@@ -56,5 +56,3 @@ def test_actions_lie_in_their_space() -> None:
 def test_other_spaces_are_refused_by_name() -> None:
     with pytest.raises(UserError, match="observations must be Box"):
         observation_form(spaces.Text(3))
-    with pytest.raises(UserError, match="actions must be Discrete"):
-        action_distribution(spaces.Box(-1, 1, (2,)))

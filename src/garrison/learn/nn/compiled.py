@@ -24,7 +24,7 @@ from garrison.learn.nn.plan import LayerPlan, ThreadWorkspace
 from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import Streams
 from garrison.learn.rollout import Rollout, TrainingBatch
-from garrison.learn.spaces.actions import Categorical
+from garrison.learn.spaces.categorical import Categorical
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]

@@ -68,8 +68,8 @@ def make_network(policy: Policy, num_envs: int, compute: str, threads: int) -> N
     can_compile = CompiledNetwork.covers(policy) and find_sgemm() is not None
     if compute == "compiled" and not can_compile:
         raise UserError(
-            "compute 'compiled' needs a feed-forward policy of dense layers, Discrete or MultiDiscrete actions, a CPU "
-            "and a BLAS library; use auto or autograd."
+            "compute 'compiled' needs a feed-forward policy of dense layers, actions that are Discrete, MultiDiscrete "
+            "or MultiBinary, a CPU and a BLAS library; use auto or autograd."
         )
     if can_compile and compute != "autograd":
         return CompiledNetwork(policy, num_envs, threads)

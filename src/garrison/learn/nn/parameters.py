@@ -1,7 +1,8 @@
 """Where each parameter of a policy lies in its flat vector. Needs no torch, so an agent can play without it.
 
-The order is part of the checkpoints' format: the actor's layers, the critic's (unless they share), the head of the
-actions, the head of the value; of each layer its weights, (outputs, inputs), and then its biases.
+The order is part of the checkpoints' format: the free outputs, if there are any, the actor's layers, the critic's
+(unless they share), the head of the actions, the head of the value; of each layer its weights, (outputs, inputs), and
+then its biases.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,9 @@ from math import prod
 from typing import NamedTuple
 
 Shape = tuple[int, ...]
+
+FREE_OUTPUTS = "free_outputs"
+"""The parameter with the outputs that do not depend on the observation."""
 
 
 class Place(NamedTuple):
@@ -30,16 +34,24 @@ def find_places(shapes: Iterable[tuple[str, Shape]]) -> dict[str, Place]:
     return places
 
 
-def mlp_shapes(inputs: int, hidden: Iterable[int], outputs: int, shared: bool) -> list[tuple[str, Shape]]:
-    """Return names and shapes of the parameters of a feed-forward policy of dense layers."""
+def mlp_shapes(
+    inputs: int, hidden: Iterable[int], outputs: int, shared: bool, free: int = 0
+) -> list[tuple[str, Shape]]:
+    """Return names and shapes of the parameters of a feed-forward policy of dense layers.
+
+    `free` of the outputs do not depend on the observation.
+    """
     widths = (inputs, *hidden)
     layers = [
         (layer_name(tower, number), a, b)
         for tower in (("actor",) if shared else ("actor", "critic"))
         for number, (a, b) in enumerate(pairwise(widths))
     ]
-    layers += [("action_head", widths[-1], outputs), ("value_head", widths[-1], 1)]
-    return [parameter for name, a, b in layers for parameter in ((f"{name}.weight", (b, a)), (f"{name}.bias", (b,)))]
+    layers += [("action_head", widths[-1], outputs - free), ("value_head", widths[-1], 1)]
+    shapes: list[tuple[str, Shape]] = [(FREE_OUTPUTS, (free,))] if free else []
+    for name, a, b in layers:
+        shapes += [(f"{name}.weight", (b, a)), (f"{name}.bias", (b,))]
+    return shapes
 
 
 def layer_name(tower: str, number: int) -> str:

@@ -80,7 +80,7 @@ class Policy(nn.Module):
         super().__init__()
         self.config = config or PolicyConfig()
         self.observations = observation_form(observation_space)
-        self.actions = action_distribution(action_space)
+        self.actions = action_distribution(action_space, self.config)
         encoder = make_encoder(self.observations, self.config)
         self.actor = Tower(encoder, self.config)
         self.critic = self.actor
@@ -90,7 +90,7 @@ class Policy(nn.Module):
         free = self.actions.free_outputs
         self.action_head: nn.Linear = bare(nn.Linear, self.actor.outputs, self.actions.outputs - free)
         self.value_head: nn.Linear = bare(nn.Linear, self.critic.outputs, 1)
-        self.free_outputs = nn.Parameter(torch.zeros(free)) if free else None
+        self.free_outputs = nn.Parameter(torch.from_numpy(self.actions.initial_free_outputs())) if free else None
         self.normaliser = Normaliser(self.observations) if self.config.normalise_observations else None
         self._draw_weights(torch.Generator().manual_seed(seed))
         self.flat = self._flatten(torch.device("cpu"))

@@ -1,4 +1,5 @@
-"""Draws actions from logits: one random number per choice and a running sum over its probabilities.
+"""Draws actions: from logits by one random number per choice and a running sum over its probabilities, from normal
+distributions by the transform of Box and Muller.
 
 Each environment has its own stream of random numbers, seeded by the run's seed and the environment's place, so its
 draws are the same in any batch, on any number of threads.
@@ -14,6 +15,9 @@ Floats = NDArray[np.float32]
 Streams = NDArray[np.uint64]  # one SplitMix64 state an environment
 
 BLOCK = 16  # columns summed at once: a running sum over all would wait for one addition after the other
+
+TAU = np.float32(2.0 * np.pi)
+HALF_LOG_TAU = np.float32(0.5 * np.log(2.0 * np.pi))
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -184,3 +188,42 @@ def pick_best(
                 if head[j] > head[best]:
                     best = j
             indices[i, h] = best
+
+
+@kernel
+def _normal_log_prob(outputs: Floats, choice: Floats) -> np.float32:
+    """Return the log-density of independent normal numbers, given their means and then their log-deviations."""
+    size = choice.shape[0]
+    log_prob = np.float32(0.0)
+    for j in range(size):
+        scaled = (choice[j] - outputs[j]) * np.exp(-outputs[size + j])
+        log_prob -= np.float32(0.5) * scaled * scaled + outputs[size + j] + HALF_LOG_TAU
+    return log_prob
+
+
+@kernel(cached=True)
+def draw_normal(outputs: Floats, streams: Streams, choices: Floats, log_probs: Floats) -> None:
+    """Draw independent normal numbers for each row, and the log-density of the whole.
+
+    Args:
+        outputs: (N, 2 * numbers), the means and then the logarithms of the deviations.
+        streams: (N,), moved on by two draws for each pair of numbers.
+        choices: (N, numbers), written.
+        log_probs: (N,), written: of the choices as they are stored, rounded to float32.
+    """
+    size = choices.shape[1]
+    for i in range(outputs.shape[0]):
+        for j in range(0, size, 2):
+            radius = np.sqrt(np.float32(-2.0) * np.log(np.float32(1.0) - _uniform(streams, i)))
+            angle = TAU * _uniform(streams, i)
+            choices[i, j] = outputs[i, j] + np.exp(outputs[i, size + j]) * radius * np.cos(angle)
+            if j + 1 < size:
+                choices[i, j + 1] = outputs[i, j + 1] + np.exp(outputs[i, size + j + 1]) * radius * np.sin(angle)
+        log_probs[i] = _normal_log_prob(outputs[i], choices[i])
+
+
+@kernel(cached=True)
+def assess_normal(outputs: Floats, choices: Floats, log_probs: Floats) -> None:
+    """Write the log-density of each row's `choices`, as `draw_normal` computes it."""
+    for i in range(outputs.shape[0]):
+        log_probs[i] = _normal_log_prob(outputs[i], choices[i])

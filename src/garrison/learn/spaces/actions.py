@@ -1,4 +1,4 @@
-"""How a network's outputs become actions: one distribution per kind of action space.
+"""How a network's outputs become actions: what every distribution over an action space can do.
 
 A new distribution is a subclass of `ActionDistribution` and a line in `registry.py`.
 """
@@ -10,8 +10,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from garrison.learn.nn.arithmetic import MASKED
-from garrison.learn.nn.sampling import Streams, assess, draw, pick_best
+from garrison.errors import UserError
+from garrison.learn.config import PolicyConfig
+from garrison.learn.nn.sampling import Streams
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,13 +40,13 @@ class ActionDistribution(ABC):
     dtype: np.dtype[Any]
     """Of one stored choice."""
 
-    def __init__(self, space: spaces.Space[Any]) -> None:
+    def __init__(self, space: spaces.Space[Any], config: PolicyConfig) -> None:
         self.space = space
 
     @classmethod
     @abstractmethod
-    def accepts(cls, space: spaces.Space[Any]) -> bool:
-        """Return whether this distribution is for `space`."""
+    def accepts(cls, space: spaces.Space[Any], config: PolicyConfig) -> bool:
+        """Return whether this distribution is for `space`, if the policy has these settings."""
 
     @abstractmethod
     def draw(self, outputs: Floats, masks: Flags, streams: Streams, choices: Array, log_probs: Floats) -> None:
@@ -63,6 +64,20 @@ class ActionDistribution(ABC):
     def to_env(self, choices: Array) -> Any:
         """Return a batch of choices as the actions that `envs.step` takes."""
 
+    def initial_free_outputs(self) -> Floats:
+        """Return what the free outputs are before anything is learned."""
+        return np.zeros(self.free_outputs, np.float32)
+
+    def flat_masks(self, masks: Any, num_envs: int) -> Flags:
+        """Return masks as (num_envs, mask_size), from whatever form environments may give them in."""
+        flat = np.array(masks, np.bool_).reshape(num_envs, -1)
+        if flat.shape[1] != self.mask_size:
+            raise UserError(
+                f"the environments give {flat.shape[1]} flags as an action mask; actions of {self.space} need "
+                f"{self.mask_size}."
+            )
+        return flat
+
     def assess(self, outputs: Floats, masks: Flags, choices: Array, log_probs: Floats) -> None:
         """Write the log-probabilities of the choices, without gradients; may overwrite `outputs`."""
         import torch
@@ -71,61 +86,3 @@ class ActionDistribution(ABC):
         with torch.inference_mode():
             found, _ = self.evaluate(torch.from_numpy(outputs), torch.from_numpy(choices), allowed)
         log_probs[:] = found.numpy()
-
-
-class Categorical(ActionDistribution):
-    """Discrete and MultiDiscrete: a head of logits per choice. A choice is an index per head, starting at 0."""
-
-    sizes: tuple[int, ...]
-    """Logits of each head."""
-    offsets: NDArray[np.int64]
-    """(heads + 1,): where each head begins among the outputs."""
-
-    def __init__(self, space: spaces.Discrete | spaces.MultiDiscrete) -> None:
-        super().__init__(space)
-        if isinstance(space, spaces.Discrete):
-            self.sizes, self._start = (int(space.n),), np.array([space.start])
-        else:
-            self.sizes = tuple(int(n) for n in space.nvec.reshape(-1))
-            self._start = np.asarray(space.start).reshape(-1)
-        self.offsets = np.concatenate(([0], np.cumsum(self.sizes))).astype(np.int64)
-        self.outputs = self.mask_size = int(self.offsets[-1])
-        self.shape, self.dtype = (len(self.sizes),), np.dtype(np.int32)
-        self._no_bias = np.zeros(self.outputs, np.float32)
-
-    @classmethod
-    def accepts(cls, space: spaces.Space[Any]) -> bool:
-        """Return whether the space is Discrete or MultiDiscrete."""
-        return isinstance(space, spaces.Discrete | spaces.MultiDiscrete)
-
-    def draw(self, outputs: Floats, masks: Flags, streams: Streams, choices: Array, log_probs: Floats) -> None:
-        """Draw an index per head."""
-        draw(outputs, self._no_bias, masks, self.offsets, streams, choices, log_probs)
-
-    def mode(self, outputs: Floats, masks: Flags, choices: Array) -> None:
-        """Pick the largest logit of each head."""
-        pick_best(outputs, self._no_bias, masks, self.offsets, choices)
-
-    def assess(self, outputs: Floats, masks: Flags, choices: Array, log_probs: Floats) -> None:
-        """Write the log-probabilities of the choices, computed as the compiled network computes them."""
-        assess(outputs, self._no_bias, masks, self.offsets, choices, log_probs)
-
-    def evaluate(self, outputs: "Tensor", choices: "Tensor", masks: "Tensor | None") -> "tuple[Tensor, Tensor]":
-        """Return log-probabilities and entropies, summed over heads."""
-        import torch
-
-        if masks is not None:
-            outputs = torch.where(masks, outputs, torch.tensor(float(MASKED), device=outputs.device))
-        log_probs, entropies = outputs.new_zeros(len(outputs)), outputs.new_zeros(len(outputs))
-        for logits, index in zip(torch.split(outputs, list(self.sizes), dim=1), choices.long().T, strict=True):
-            all_log_probs = torch.log_softmax(logits, dim=1)
-            log_probs = log_probs + all_log_probs.gather(1, index.unsqueeze(1)).squeeze(1)
-            entropies = entropies - (all_log_probs.exp() * all_log_probs).sum(1)
-        return log_probs, entropies
-
-    def to_env(self, choices: Array) -> Array:
-        """Return actions of the space."""
-        shape = self.space.shape
-        assert shape is not None
-        actions: Array = choices.astype(np.int64) + self._start
-        return actions.reshape(len(choices), *shape)

@@ -1,7 +1,7 @@
 """How observations are stored in a rollout and given to a network: one form per kind of space.
 
 A new form is a subclass of `ObservationForm` and a line in `registry.py`. Images are in `images.py`, dictionaries and
-tuples in `composite.py`.
+tuples in `composite_observations.py`.
 """
 
 from abc import ABC, abstractmethod

@@ -3,17 +3,21 @@
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Box, Space
+from gymnasium.spaces import Box, Dict, Space, Tuple
 
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
-from garrison.learn.spaces.actions import ActionDistribution, Categorical
-from garrison.learn.spaces.composite import CompositeForm
+from garrison.learn.spaces.actions import ActionDistribution
+from garrison.learn.spaces.categorical import MOST_VALUES, Categorical
+from garrison.learn.spaces.composite_actions import Composite, parts_of
+from garrison.learn.spaces.composite_observations import CompositeForm
+from garrison.learn.spaces.gaussian import Gaussian
 from garrison.learn.spaces.images import ImageForm
 from garrison.learn.spaces.observations import BitsForm, IndexForm, NumbersForm, ObservationForm
+from garrison.learn.spaces.squashed import Squashed
 
 OBSERVATION_FORMS: list[type[ObservationForm]] = [BitsForm, IndexForm, ImageForm, NumbersForm, CompositeForm]
-ACTION_DISTRIBUTIONS: list[type[ActionDistribution]] = [Categorical]
+ACTION_DISTRIBUTIONS: list[type[ActionDistribution]] = [Categorical, Gaussian, Squashed]
 """The first that accepts a space is taken, so special ones stand before general ones."""
 
 
@@ -47,9 +51,27 @@ def _is_bytes(space: Space[Any]) -> bool:
     return isinstance(space, Box) and bool(np.all(space.low == 0) and np.all(space.high == 255))
 
 
-def action_distribution(space: Space[Any]) -> ActionDistribution:
-    """Return the distribution over the actions of `space`."""
+def action_distribution(space: Space[Any], config: PolicyConfig | None = None) -> ActionDistribution:
+    """Return the distribution over the actions of `space`, for a policy with these settings."""
+    config = config or PolicyConfig()
     for distribution in ACTION_DISTRIBUTIONS:
-        if distribution.accepts(space):
-            return distribution(space)
-    raise UserError(f"cannot act in {space}: actions must be Discrete or MultiDiscrete.")
+        if distribution.accepts(space, config):
+            return distribution(space, config)
+    if Composite.accepts(space, config):
+        assert isinstance(space, Dict | Tuple)
+        return Composite(space, {key: action_distribution(part, config) for key, part in parts_of(space).items()})
+    raise UserError(
+        f"cannot act in {space}: actions must be Discrete, MultiDiscrete, MultiBinary, Box, or a Dict or Tuple of these"
+        f"{_why_not(space)}.",
+        hint="gymnasium.wrappers.TransformAction around each environment gives it another action space and a function "
+        "that turns such actions into its own: name what makes it as --env module:function.",
+    )
+
+
+def _why_not(space: Space[Any]) -> str:
+    """Say what is wrong with a space of a kind that is supported."""
+    if not isinstance(space, Box | Dict | Tuple):
+        return ""
+    if isinstance(space, Box) and space.shape and 0 not in space.shape and space.dtype.kind in "iu":
+        return f"; a Box of whole numbers may have {MOST_VALUES} values an entry"
+    return "; this one is empty"

@@ -1,0 +1,57 @@
+"""Who attacks in a batch: scripted attackers, actions that come beside Blue's, or a class of the user's own."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from gymnasium.spaces import Dict, Discrete, MultiDiscrete, Space
+from numpy.typing import NDArray
+
+from garrison.cage2.inputs import RED_KINDS, parse_red, red_actions, split_actions
+from garrison.cage2.names import NUM_HOSTS, Red
+from garrison.cage2.red_agent import own_agent, play_red
+
+
+class Attackers:
+    """The attackers of a batch, from what `VectorEnv` takes as `red`."""
+
+    def __init__(self, red: Any, num_envs: int) -> None:
+        self.own = own_agent(red)
+        """The user's own; None if there is none"""
+        self.codes, self.odds = parse_red(red if self.own is None else "external", num_envs)
+        self.are_drawn = isinstance(red, Mapping)
+        """Whether each reset draws one, by the odds"""
+        self.are_external = bool(np.any(np.asarray(self.codes) == Red.EXTERNAL))
+        """Whether the simulator waits for Red's actions in some environment"""
+        self.actions = np.zeros((num_envs, 2), np.int8)
+        """What an attacker from outside does in this step: kind and target"""
+
+    @property
+    def act_beside_blue(self) -> bool:
+        """Whether whoever steps the batch gives Red's actions too."""
+        return self.are_external and self.own is None
+
+    def action_space(self, num_actions: int) -> Space[Any]:
+        """Return one environment's action space, Red's part included where it comes beside Blue's."""
+        if not self.act_beside_blue:
+            return Discrete(num_actions)
+        return Dict(blue=Discrete(num_actions), red=MultiDiscrete([RED_KINDS, NUM_HOSTS]))
+
+    def read(self, actions: Any) -> tuple[Any, Any]:
+        """Return Blue's part of the actions as it was given, and Red's part checked; None if there is none."""
+        if not self.act_beside_blue:
+            return actions, None
+        blue, red = split_actions(actions)
+        return blue, red_actions(red, len(self.actions))
+
+    def play(self, envs: NDArray[np.void]) -> None:
+        """Let the user's own attacker choose what Red does in this step."""
+        if self.own is not None:
+            play_red(self.own, envs, self.actions)
+
+    def copied(self, rows: NDArray[np.intp]) -> Self:
+        """Return the same for copies of some environments, sharing nothing."""
+        twin = copy.copy(self)
+        twin.own, twin.actions = copy.deepcopy(self.own), self.actions[rows]
+        return twin
