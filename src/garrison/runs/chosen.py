@@ -16,11 +16,10 @@ from garrison.learn.registry import algorithm_of
 from garrison.learn.spaces.registry import observation_form
 from garrison.registration import PROCGEN_IDS, is_atari
 from garrison.runs.experiment import AUTO, Experiment
-from garrison.storage.schema import shown as in_short
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.vector.naming import parse_env_args, to_pairs
 
-MLP = PolicyConfig(hidden=(64, 64), activation="tanh", normalise_observations=True)
+MLP = PolicyConfig(hidden=(64, 64), activation="tanh")
 CNN = PolicyConfig(hidden=(512,), activation="relu", trunk="encoder")
 
 # Many environments, so that rollouts are short and a batch has 2048 steps; minibatches of 256.
@@ -33,7 +32,7 @@ PPO_NUMBERS = PPOConfig(
     gamma=0.99,
     gae_lambda=0.95,
     clip=0.2,
-    entropy_coef=0.0,
+    entropy_coef=0.01,
     normalise_returns=True,
     policy=MLP,
 )
@@ -56,7 +55,7 @@ IMPALA_NUMBERS = ImpalaConfig(
     minibatches=4,
     vtrace_lambda=0.95,
     learning_rate=1e-3,
-    entropy_coef=0.0,
+    entropy_coef=0.01,
     normalise_returns=True,
     policy=MLP,
 )
@@ -74,11 +73,11 @@ A3C_NUMBERS = A3CConfig(
     gae_lambda=0.95,
     normalise_advantages="batch",
     learning_rate=1e-3,
-    entropy_coef=0.0,
+    entropy_coef=0.01,
     normalise_returns=True,
     policy=MLP,
 )
-A3C_IMAGES = replace(A3C_NUMBERS, steps=10_000_000, learning_rate=2.5e-4, entropy_coef=0.01, policy=CNN)
+A3C_IMAGES = replace(A3C_NUMBERS, steps=10_000_000, learning_rate=2.5e-4, policy=CNN)
 
 ENVS = {"ppo": 16, "impala": 16, "a3c": 8}
 IMAGE_ENVS = {"ppo": 32, "impala": 8, "a3c": 4}
@@ -102,8 +101,8 @@ class Kind:
         form = observation_form(observation_space)
         leaves = list(_leaves(action_space))
         return cls(
-            in_short(observation_space),
-            in_short(action_space),
+            _short(observation_space),
+            _short(action_space),
             any(leaf.encoder != "mlp" for leaf in form.leaves),
             any(isinstance(leaf, spaces.Box) for leaf in leaves),
         )
@@ -143,7 +142,7 @@ def reason(experiment: Experiment) -> str:
     parts += ["returns normalised"] if learner.normalise_returns else []
     parts += [f"{pair} while training" for pair in to_pairs(_args(env.env))]
     return (
-        f"{env.env} shows {what} ({kind.observations}) and takes {acts} actions ({kind.actions}); no preset was named, so "
+        f"{env.env} shows {what}, {kind.observations}, and takes {acts} actions, {kind.actions}. Without a preset, "
         f"{algorithm} has what is usual for that:\n{', '.join(parts)}"
     )
 
@@ -164,6 +163,9 @@ def _learner(env: str, algorithm: str, kind: Kind) -> LearnerConfig:
     images = (PPO_IMAGES, IMPALA_IMAGES, A3C_IMAGES)
     by_name = {algorithm_of(each): each for each in (images if kind.has_images else numbers)}
     learner: LearnerConfig = by_name[algorithm]
+    if kind.is_continuous:
+        policy = replace(learner.policy, normalise_observations=not kind.has_images)
+        learner = replace(learner, entropy_coef=0.0, policy=policy)
     if env in PROCGEN_IDS:
         learner = replace(learner, gamma=0.999, learning_rate=5e-4, learning_rate_schedule="constant")
     if is_atari(env):
@@ -181,6 +183,13 @@ def _envs(env: str, algorithm: str, kind: Kind) -> int:
 
 def _args(env: str) -> dict[str, Any]:
     return dict(ATARI_TRAINING) if is_atari(env) else {}
+
+
+def _short(space: spaces.Space[Any]) -> str:
+    """Return a space without its bounds, which may be long."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        return f"{type(space).__name__} of {len(space.spaces)}"
+    return f"Box{space.shape}" if isinstance(space, spaces.Box) else str(space)
 
 
 def _leaves(space: Any) -> Any:
