@@ -80,6 +80,10 @@ class Task(ABC):
     def make_envs(self, num_envs: int) -> Any:
         """Make a vector environment of this many environments, with the autoreset mode `SameStep`."""
 
+    def make_env(self, render_mode: str) -> Any:
+        """Make one environment that renders itself so, to be filmed."""
+        raise UserError(f"there is no film of {self.config.env}: its family makes no single environments.")
+
     @abstractmethod
     def describe(self) -> str:
         """Return what the view says about the environments."""
