@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from garrison.errors import UserError
+from garrison.errors import GarrisonError, UserError
 from garrison.system import require
 from garrison.tasks.task import Task
 
@@ -23,10 +23,30 @@ def filmed(task: Task, folder: Path, episodes: int) -> Any:
     from gymnasium.wrappers import RecordVideo
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Gymnasium warns of what is refused below, and of a folder that is there
-        env = task.make_env(PICTURES)
-        if env.render_mode != PICTURES:
-            env.close()
-            raise UserError(f"{task.config.env} has no render mode {PICTURES!r}, so there is nothing to film.")
+        warnings.simplefilter("ignore")  # Gymnasium warns of what is refused here, and of a folder that is there
+        env = _painting(task)
         recorded: Any = RecordVideo(env, str(folder), episode_trigger=lambda number: number < episodes)
         return SyncVectorEnv([lambda: recorded], autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def _painting(task: Task) -> Any:
+    """Return an environment that has painted a picture; raise a UserError if there is none."""
+    from gymnasium.error import DependencyNotInstalled
+
+    nothing = f"{task.config.env} has no render mode {PICTURES!r}, so there is nothing to film."
+    try:
+        env = task.make_env(PICTURES)
+    except GarrisonError as error:
+        raise (UserError(nothing) if "render_mode" in error.summary else error) from None
+    try:
+        if env.render_mode != PICTURES or PICTURES not in env.metadata.get("render_modes", ()):
+            raise UserError(nothing)
+        env.reset(seed=0)
+        env.render()
+    except DependencyNotInstalled as error:
+        env.close()
+        raise UserError(f"{task.config.env} cannot be filmed: {error}") from None
+    except BaseException:
+        env.close()
+        raise
+    return env
