@@ -127,3 +127,13 @@ def test_an_error_leaves_nothing_stale_behind(backend: str) -> None:
         seen = [int(envs.recv()[5][0]) for _ in range(5)]
         assert sorted(seen) == [0, 1, 2, 3, 4]
     envs.close()
+
+
+def test_recv_takes_another_number_for_once(backend: str) -> None:
+    envs = make(backend)
+    envs.reset(seed=0)
+    envs.send(np.full(5, 2))
+    assert [len(envs.recv(1)[5]), len(envs.recv()[5]), len(envs.recv(4)[5])] == [1, 2, 2]
+    with pytest.raises(UserError, match="batch_size must be at least 1; got 0"):
+        envs.recv(0)
+    envs.close()

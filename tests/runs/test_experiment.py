@@ -148,6 +148,18 @@ def test_settings_are_changed_under_the_names_of_their_flags() -> None:
         preset("ppo-bline").changed(rules="hed")
 
 
+def test_the_observations_of_cage2_are_still_named_by_their_old_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    """A policy's encoder has the name `encoder` now; files and command lines of before mean what they meant."""
+    assert read("env:\n  encoder: wrapper2\n").env.challenge_encoder == "wrapper2"
+    for words in (["--encoder", "wrapper2"], ["--encoder=wrapper2"]):
+        experiment = parse(["ppo-bline", *words])[1].experiment
+        assert experiment.env.challenge_encoder == "wrapper2"
+        assert experiment.learner.policy.encoder == "auto"
+        assert "--encoder is now called --challenge-encoder" in capsys.readouterr().err
+    experiment = parse(["ppo-bline", "--encoder", "mlp"])[1].experiment
+    assert (experiment.env.challenge_encoder, experiment.learner.policy.encoder) == ("challenge", "mlp")
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_no_two_settings_of_an_experiment_have_the_same_name(name: str) -> None:
     """So that flags and `changed` need no more than the name."""

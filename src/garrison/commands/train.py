@@ -6,7 +6,8 @@ from pathlib import Path
 
 import tyro
 
-from garrison.commands.flags import value_of
+from garrison.cage2.names import ENCODERS
+from garrison.commands.flags import value_of, with_new_names
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.runs.experiment import Experiment
@@ -53,6 +54,7 @@ def main(arguments: list[str]) -> int:
 
 def parse(arguments: list[str]) -> tuple[str, Arguments]:
     """Return the run's name and its settings: preset or file, then flags."""
+    arguments = _with_renamed_encoder(arguments)
     resume = value_of("--resume", arguments)
     source = arguments[0] if arguments and not arguments[0].startswith("-") else None
     if resume and source:
@@ -74,3 +76,10 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
         config=(tyro.conf.OmitArgPrefixes,),
     )
     return name, args
+
+
+def _with_renamed_encoder(arguments: list[str]) -> list[str]:
+    """Accept `--encoder wrapper2`, which named CAGE-2's observations before policies had encoders, with a notice."""
+    if value_of("--encoder", arguments) in ENCODERS:
+        return with_new_names(arguments, {"--encoder": "--challenge-encoder"})
+    return arguments

@@ -14,6 +14,9 @@ from garrison.learn.tensors import to_arrays, to_tensors
 
 Flags = NDArray[np.bool_]
 Rows = NDArray[np.int64]
+Who = slice | Rows
+"""Some of the environments: all of them as a slice, any others by their numbers."""
+EVERYONE = slice(None)
 
 EnvFactory = Callable[[int], VectorEnv[Any, Any, Any]]
 """Makes a vector environment of this many environments; sent to other processes, so it must be picklable."""
@@ -41,6 +44,9 @@ class TrainableEnvs:
                                           else `infos["final_obs"]` is read
         times                             where the time of its calls went, see `garrison.vector.timing`
         get_state(), set_state(state)     what a run needs to continue exactly
+        send(actions, env_ids), recv(n)   step some environments, and take the first n that are ready (all in flight, if
+                                          fewer), see `garrison.vector.backends.async_`; with `batch_size`, the most
+                                          to take at once, and `workers`, what steps them
 
     Raises a UserError if the environments do not reset themselves.
     """
@@ -54,23 +60,38 @@ class TrainableEnvs:
         self.resets_in_same_step = mode == AutoresetMode.SAME_STEP
         self.reset, self.step = envs.reset, envs.step
         self._actions = action_distribution(envs.single_action_space)
+        self.is_ready_first = hasattr(envs, "send") and hasattr(envs, "recv")
+        if self.is_ready_first:
+            able: Any = envs
+            self.send, self.recv = able.send, able.recv
+            self.batch_size, self.workers = int(able.batch_size), int(able.workers)
         self._has_masks = hasattr(envs, "action_masks")
         self._has_final_observations = hasattr(envs, "final_observations")
         self._has_times = hasattr(envs, "times")
         self._has_state = hasattr(envs, "get_state") and hasattr(envs, "set_state")
 
-    def masks(self, infos: dict[str, Any]) -> Flags:
-        """Return what is allowed now, (N, mask_size), given the infos of the last call."""
-        masks = self.envs.action_masks() if self._has_masks else infos.get("action_mask")
+    def masks(self, infos: dict[str, Any], who: Who = EVERYONE) -> Flags:
+        """Return what the environments `who` may do now, (n, mask_size), given the infos of their last step."""
+        masks = self.envs.action_masks()[who] if self._has_masks else infos.get("action_mask")
         if masks is None:
             raise UserError(
                 "action_masks is set, but the environments have neither an action_masks() method nor an "
                 "'action_mask' entry in their infos."
             )
-        return self._actions.flat_masks(masks, self.num_envs)
+        if not (self._has_masks or np.all(infos.get("_action_mask", True))):
+            raise UserError(
+                "action_masks is set, but an environment gave no 'action_mask' entry in its infos: it must be there "
+                "after every reset and every step."
+            )
+        return self._actions.flat_masks(masks, self.num_envs if isinstance(who, slice) else len(who))
+
+    def known_ends(self, rows: Rows, infos: dict[str, Any]) -> Rows:
+        """Return those of `rows` of the last call whose episodes were not lost with a worker that died."""
+        lost = infos.get("worker_restarted")
+        return rows if lost is None else rows[~lost[rows]]
 
     def final_observations(self, rows: Rows, infos: dict[str, Any], form: ObservationForm) -> Any:
-        """Return, as a batch, the observations in which the episodes of `rows` ended in the last step."""
+        """Return, as a batch, the observations in which the episodes of `rows` of the last call ended."""
         if self._has_final_observations:
             return self.envs.final_observations[rows]
         return form.batch(list(infos["final_obs"][rows]))

@@ -10,6 +10,7 @@ from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
+from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
@@ -120,6 +121,7 @@ class Experiment:
         parts = {f.name: getattr(base, f.name) for f in base._parts() if f.name != "learner"}
         if not isinstance(values, dict):
             raise UserError(f"the file must be a mapping of settings; got {shown(values)}.")
+        values = with_present_names(values)
         yaml_settings.check_names(values, ["preset", *parts, *LEARNERS])
         read = {
             name: yaml_settings.read(type(part), values[name], part, name)

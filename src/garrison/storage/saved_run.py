@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import (
     COUNT,
     COUNTS,
@@ -170,7 +171,7 @@ COLLECTOR: dict[str, Kind] = {
 }
 """What a collector in the learner's own process adds."""
 NO_AGENT = "it holds no agent"
-CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
+CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "challenge_encoder", "observation", "actions")}
 """How an agent of CAGE-2 sees the game."""
 WORKFLOW_AGENT: dict[str, Kind] = {**CAGE2_AGENT, "experiment.workflow.orders": COUNTS}
 """What an agent that follows workflows has besides."""
@@ -189,8 +190,10 @@ WORKFLOW_RUN: dict[str, Kind] = {
 def require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None) -> None:
     """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's.
 
-    `also` is what this kind of agent needs besides.
+    `also` is what this kind of agent needs besides. Settings get the names that they have now.
     """
+    if isinstance(values, dict) and "experiment" in values:
+        values["experiment"] = with_present_names(values["experiment"])
     _check(values, AGENT | dict(also or {}), name, NO_AGENT)
     _check(values, present(values, NEWER), name)
     if "workflow" in values["experiment"]:

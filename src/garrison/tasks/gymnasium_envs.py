@@ -87,6 +87,7 @@ class GymnasiumTask(Task):
             autoreset_mode="SameStep",
             copy=False,
             timing="workers",
+            ready_first=True,  # as the learners' collectors are
             **env_args,
         )
 

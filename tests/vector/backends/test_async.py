@@ -9,7 +9,7 @@ import pytest
 
 import garrison.vector
 from tests.helpers.async_contract import *  # noqa: F403 - its tests become tests of this file
-from tests.helpers.vector_samples import Gated
+from tests.helpers.vector_samples import Gated, Sampler
 
 
 @pytest.fixture
@@ -31,4 +31,24 @@ def test_the_slowest_does_not_hold_the_rest(tmp_path: Path) -> None:
     gate.touch()
     while 1 not in envs.recv()[5]:
         pass
+    envs.close()
+
+
+@pytest.mark.parametrize(("batch_size", "together"), [(1, 1), (4, 4), (6, 4)])
+def test_a_worker_reports_its_share_together_and_keeps_half_to_go_on_with(
+    batch_size: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    envs: Any = garrison.vector.make(Sampler, 8, "async", workers=1, batch_size=batch_size)
+    envs.reset(seed=0)
+    note, reports = envs._note, []
+
+    def spy(w: int, opcode: bytes, payload: bytes) -> None:
+        before = len(envs._ready)
+        note(w, opcode, payload)
+        reports.append(len(envs._ready) - before)
+
+    monkeypatch.setattr(envs, "_note", spy)
+    envs.send(np.full(8, 2))
+    envs.recv()
+    assert reports[0] == together
     envs.close()

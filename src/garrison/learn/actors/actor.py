@@ -6,11 +6,11 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 
 from garrison.learn.actors.transport import ActorPort, ActorReport, Buffer, Layout
-from garrison.learn.collector import Collector
 from garrison.learn.config import PolicyConfig
 from garrison.learn.envs import EnvFactory
 from garrison.learn.nn.network import make_network
 from garrison.learn.nn.policy import Policy
+from garrison.learn.ready_first import make_collector
 from garrison.learn.stages import ACTOR
 from garrison.learn.stopwatch import Stopwatch
 
@@ -50,7 +50,7 @@ class Actor:
         try:
             self.policy = policy_of(self.envs, spec.policy)
             self.network = make_network(self.policy, spec.num_envs, spec.compute, spec.threads)
-            self.collector = Collector(self.envs, self.network, seed, spec.action_masks)
+            self.collector = make_collector(self.envs, self.network, seed, spec.action_masks)
         except BaseException:
             self.envs.close()
             raise

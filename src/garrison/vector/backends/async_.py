@@ -54,13 +54,16 @@ class AsyncEnvs(WorkerEnvs):
         rows.assign(self._buffers.actions, self._everyone if env_ids is None else ids, actions)
         self._start(ids)
 
-    def recv(self) -> Ready:
+    def recv(self, batch_size: int | None = None) -> Ready:
         """Wait for the first `batch_size` environments (or all in flight, if fewer) and return their step's results.
 
-        Returns (observations, rewards, terminations, truncations, infos, env_ids).
+        `batch_size` is that of `make` by default. Returns (observations, rewards, terminations, truncations, infos,
+        env_ids).
         """
         self._must_be_ready()
-        wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
+        if batch_size is not None and batch_size < 1:
+            raise UserError(f"batch_size must be at least 1; got {batch_size}")
+        wanted = min(batch_size or self.batch_size, len(self._ready) + sum(self._queued))
         if not wanted:
             raise NothingPending("recv() has nothing to wait for: call send(actions, env_ids) first")
         with ClosedByFault(self):
