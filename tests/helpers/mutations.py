@@ -65,7 +65,8 @@ def bent(array: np.ndarray[Any, Any], random: Random, keep_numbers: bool = False
     if how == "type" and array.dtype.kind in "SU":
         return how, np.zeros(array.shape)
     if how == "type":
-        return how, array.astype(random.choice([np.float64, np.int8, np.bool_]))
+        with np.errstate(invalid="ignore"):
+            return how, array.astype(random.choice([np.float64, np.int8, np.bool_]))
     if how == "empty":
         return how, array[:0] if array.ndim else np.zeros(0, array.dtype)
     if how == "shorter":

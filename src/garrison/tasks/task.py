@@ -87,6 +87,10 @@ class Task(ABC):
         """The quicker one, unless the extras of an episode's end must be seen: they are gone under `SameStep`."""
         return "NextStep" if self.extras else "SameStep"
 
+    def make_env(self, render_mode: str) -> Any:
+        """Make one environment that renders itself so, to be filmed."""
+        raise UserError(f"there is no film of {self.config.env}: its family makes no single environments.")
+
     @abstractmethod
     def describe(self) -> str:
         """Return what the view says about the environments."""

@@ -106,7 +106,8 @@ def build_space(description: dict[str, Any]) -> spaces.Space[Any]:
     if kind == "MultiDiscrete":
         return spaces.MultiDiscrete(description["nvec"], start=description["start"], **dtypes)
     if kind == "MultiBinary":
-        return spaces.MultiBinary(description["shape"])
+        shape = description["shape"]
+        return spaces.MultiBinary(shape if len(shape) > 1 else shape[0])
     if kind == "Dict":
         parts = map(build_space, description["parts"])
         return spaces.Dict(list(zip(description["keys"], parts, strict=True)))
