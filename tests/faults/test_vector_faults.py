@@ -120,12 +120,12 @@ def test_many_slow_steps_are_no_timeout() -> None:
 
     class Slow(Faulty):
         def step(self, action: Any) -> Any:
-            time.sleep(0.4)
+            time.sleep(0.1)
             return super().step(action)
 
-    envs = garrison.vector.make(Slow, 4, "shared", workers=1, timeout=1.0)
+    envs = garrison.vector.make(Slow, 25, "shared", workers=1, timeout=2.0)
     envs.reset(seed=0)
-    assert envs.step(GO)[0][:, 0].tolist() == [1, 1, 1, 1]  # after 1.6 s
+    assert envs.step(np.zeros(25, int))[0][:, 0].tolist() == [1] * 25  # after 2.5 s
     envs.close()
 
 
