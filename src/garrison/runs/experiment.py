@@ -86,7 +86,7 @@ class Experiment:
     @property
     def task(self) -> Task:
         """The family of the environments."""
-        return task_of(self.env)
+        return task_of(self.env, self.learner.policy.critic_extras)
 
     @property
     def has_remote_actors(self) -> bool:

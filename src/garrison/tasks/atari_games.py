@@ -26,12 +26,19 @@ class AtariTask(GymnasiumTask):
         kept = {name: value for name, value in self.config.env_args.items() if name not in FOR_TRAINING}
         return replace(self, config=replace(self.config, env_args=kept))
 
+    def _make_one(self, **more: Any) -> Any:
+        from garrison.games.atari import AtariGame
+
+        return AtariGame(**self._settings(), **more)
+
+    def _settings(self) -> dict[str, Any]:
+        told = gymnasium.spec(str(resolve_env(self.config.env))).kwargs
+        return {name: told[name] for name in FROM_THE_ID if name in told} | self.config.env_args
+
     def _make(self, num_envs: int) -> Any:
-        config = self.config
-        told = gymnasium.spec(str(resolve_env(config.env))).kwargs
-        settings = {name: told[name] for name in FROM_THE_ID if name in told} | config.env_args
         from garrison.games.atari import AtariBatch, AtariGame
 
+        config, settings = self.config, self._settings()
         if config.backend in ("auto", "native"):
             return AtariBatch(num_envs=num_envs, threads=config.workers, **settings)
         return self._make_on(config.backend, [partial(AtariGame, **settings)] * num_envs, num_envs)
