@@ -16,10 +16,12 @@ from garrison.learn.registry import algorithm_of
 from garrison.learn.spaces.registry import observation_form
 from garrison.registration import PROCGEN_IDS, is_atari
 from garrison.runs.experiment import AUTO, Experiment
+from garrison.tasks.atari_games import FOR_TRAINING
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.vector.naming import parse_env_args, to_pairs
 
 MLP = PolicyConfig(hidden=(64, 64), activation="tanh")
+MEASURED = replace(MLP, normalise_observations=True)
 CNN = PolicyConfig(hidden=(512,), activation="relu", trunk="encoder")
 
 # Many environments, so that rollouts are short and a batch has 2048 steps; minibatches of 256.
@@ -82,8 +84,6 @@ A3C_IMAGES = replace(A3C_NUMBERS, steps=10_000_000, learning_rate=2.5e-4, policy
 ENVS = {"ppo": 16, "impala": 16, "a3c": 8}
 IMAGE_ENVS = {"ppo": 32, "impala": 8, "a3c": 4}
 """How many environments; for learners with actors, in each."""
-ATARI_TRAINING = {"episodic_life": True, "reward_clipping": True}
-"""What the literature changes about Atari games for training; scores are those of the game itself."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,7 @@ def _learner(env: str, algorithm: str, kind: Kind) -> LearnerConfig:
     by_name = {algorithm_of(each): each for each in (images if kind.has_images else numbers)}
     learner: LearnerConfig = by_name[algorithm]
     if kind.is_continuous:
-        policy = replace(learner.policy, normalise_observations=not kind.has_images)
-        learner = replace(learner, entropy_coef=0.0, policy=policy)
+        learner = replace(learner, entropy_coef=0.0, policy=learner.policy if kind.has_images else MEASURED)
     if env in PROCGEN_IDS:
         learner = replace(learner, gamma=0.999, learning_rate=5e-4, learning_rate_schedule="constant")
     if is_atari(env):
@@ -182,7 +181,7 @@ def _envs(env: str, algorithm: str, kind: Kind) -> int:
 
 
 def _args(env: str) -> dict[str, Any]:
-    return dict(ATARI_TRAINING) if is_atari(env) else {}
+    return dict(FOR_TRAINING) if is_atari(env) else {}
 
 
 def _short(space: spaces.Space[Any]) -> str:

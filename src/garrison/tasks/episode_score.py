@@ -91,6 +91,7 @@ def play_episodes(
         raise UserError(f"at least 2 episodes are needed to estimate the error; got {episodes}.")
     if seed < 0:
         raise UserError(f"seed must be 0 or more; got {seed}.")
+    task = task.as_scored()
     num_envs = 1 if video else min(episodes, MOST_ENVS)
     left = np.full(num_envs, episodes // num_envs)
     left[: episodes % num_envs] += 1

@@ -99,6 +99,10 @@ class Task(ABC):
     def facts(self) -> dict[str, Any]:
         """Return what the summary keeps about the environments."""
 
+    def as_scored(self) -> "Task":
+        """Return the task as policies are scored on it: without what is changed about it only for training."""
+        return self
+
     def check(self, learner: LearnerConfig) -> None:
         """Raise a UserError if these environments do not have what the learner needs."""
         return
