@@ -7,14 +7,15 @@ from pathlib import Path
 import tyro
 
 from garrison.cage2.names import ENCODERS
-from garrison.commands.flags import value_of, with_new_names
+from garrison.commands.flags import value_of, values_of, with_new_names
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.runs.experiment import Experiment
-from garrison.runs.experiment_file import find_experiment, load_config
+from garrison.runs.experiment_file import find_experiment, is_environment, load_config
 from garrison.runs.folder import RunFolder
 from garrison.runs.presets import PRESETS, default_preset
 from garrison.system import require
+from garrison.vector.naming import parse_env_args
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,17 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
         raise UserError(f"--resume continues a run with its own settings; leave out {source!r}.")
     if resume:
         name, base = Path(resume).name, load_config(RunFolder.open(Path(resume)).config)
-    elif source:
+    elif source and not is_environment(source):
         name, base = find_experiment(source)
     else:
-        base = default_preset(value_of("--env", arguments) or CAGE2)
+        env_args = parse_env_args(values_of("--env-args", arguments))
+        env = source or value_of("--env", arguments) or CAGE2
+        base = default_preset(env, env_args=env_args, backend=value_of("--backend", arguments) or "auto")
         name = base.name
     presets = "\n".join(f"  {key:<22} {what}" for key, (what, _) in PRESETS.items())
     args = tyro.cli(
         Arguments,
-        prog="garrison train [PRESET | FILE.yaml]",
+        prog="garrison train [PRESET | FILE.yaml | ENVIRONMENT]",
         description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or name}.",
         default=Arguments(base, resume or ""),
         args=arguments[1:] if source else arguments,

@@ -39,7 +39,7 @@ class Collector:
     """Called once, after the first step."""
 
     def __init__(self, envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> None:
-        self.envs, self.network, self.masked = TrainableEnvs(envs), network, masked
+        self.envs, self.network, self.masked = TrainableEnvs(envs, network.policy.config.critic_extras), network, masked
         actions = network.policy.actions
         if masked and not actions.mask_size:
             raise UserError(f"action_masks is set, but actions of {actions.space} cannot be masked.")

@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from garrison.learn.collector import Collector, EndedEpisodes, Rows
-from garrison.learn.envs import TrainableEnvs
+from garrison.learn.envs import is_ready_first
 from garrison.learn.nn.network import Network
 from garrison.learn.rollout import Rollout
 from garrison.learn.stopwatch import Stopwatch
@@ -25,7 +25,7 @@ from garrison.learn.stopwatch import Stopwatch
 
 def make_collector(envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> Collector:
     """Return what collects from these environments: ready first, if they have `send` and `recv`."""
-    kind = ReadyFirstCollector if TrainableEnvs(envs).is_ready_first else Collector
+    kind = ReadyFirstCollector if is_ready_first(envs) else Collector
     return kind(envs, network, seed, masked)
 
 
@@ -67,6 +67,7 @@ class ReadyFirstCollector(Collector):
         """Choose the next actions of these environments and send them off."""
         policy = self.network.policy
         at = self._times[ids], ids
+        self._note_view(rollout, at, ids)  # before the workers write to these environments' rows again
         masks = self.masks[ids] if self.masked else self.masks
         streams = self.streams[ids]
         choices = np.empty((len(ids), *policy.actions.shape), policy.actions.dtype)
@@ -78,7 +79,6 @@ class ReadyFirstCollector(Collector):
         self.envs.send(actions, ids)
         watch.mark("step")
         self._in_flight += len(ids)
-        self._note_view(rollout, at, ids)
         self.streams[ids] = streams
         rollout.choices[at] = choices
         rollout.log_probs[at] = log_probs

@@ -18,6 +18,9 @@ from garrison.text import short
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 NO_PRESET = "none"
+"""The bare defaults of a learner."""
+AUTO = "auto"
+"""What follows from the environment, see `garrison.runs.chosen`."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,13 @@ class Experiment:
     run: RunConfig = field(default_factory=RunConfig)
     learner: LearnerConfig = field(default_factory=PPOConfig)
     preset: Annotated[str, tyro.conf.Suppress] = NO_PRESET
-    """The preset that it began from: `garrison.runs.experiment_file` tells what differs; none for the bare defaults."""
+    """The preset that it began from: `garrison.runs.experiment_file` tells what differs; none for the bare defaults,
+    auto for what follows from the environment."""
 
     @property
     def name(self) -> str:
         """What to call a run that nobody has named: its preset, or else its learner and its environment."""
-        if self.preset != NO_PRESET:
+        if self.preset not in (NO_PRESET, AUTO):
             return self.preset
         return re.sub(r"[^\w.]+", "-", f"{self.algorithm}-{self.env.env}")
 
@@ -82,7 +86,7 @@ class Experiment:
     @property
     def task(self) -> Task:
         """The family of the environments."""
-        return task_of(self.env)
+        return task_of(self.env, self.learner.policy.critic_extras)
 
     @property
     def has_remote_actors(self) -> bool:

@@ -1,13 +1,17 @@
 """Named experiments: `garrison train NAME`."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from garrison.errors import choose
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
 from garrison.registration import CAGE2
+from garrison.runs.chosen import choose_settings
 from garrison.runs.experiment import NO_PRESET, Experiment, RunConfig
 from garrison.tasks.registry import EnvConfig
+from garrison.vector.naming import name_of
 
 _ENV = EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact")
 _BLINE, _MEANDER = replace(_ENV, red="bline"), replace(_ENV, red="meander")
@@ -144,19 +148,30 @@ PRESETS = {name: (what, replace(experiment, preset=name)) for name, (what, exper
 
 
 def preset(name: str) -> Experiment:
-    """Return a named experiment; `NO_PRESET` is PPO's bare defaults."""
+    """Return a named experiment; `none` is PPO's bare defaults."""
     if name == NO_PRESET:
         return Experiment()
     return PRESETS[choose("preset", name, list(PRESETS))][1]
 
 
-def default_preset(env: str = CAGE2, algorithm: str = "ppo") -> Experiment:
+def default_preset(
+    env: str | Callable[..., Any] = CAGE2,
+    algorithm: str = "ppo",
+    env_args: dict[str, Any] | None = None,
+    backend: str = "auto",
+) -> Experiment:
     """Return what settings that name no preset begin from.
 
-    That is the learner's `-mixed` preset for CAGE-2. Presets are tuned for an environment, so any other one begins
-    from the learner's bare defaults.
+    That is the learner's `-mixed` preset for CAGE-2. Presets are tuned for an environment, so for any other one they
+    follow from what it shows and takes (`garrison.runs.chosen`), for which it is made once.
+
+    Args:
+        env: the name of an environment, or a function or class of a module that makes one.
+        algorithm: the learner's name.
+        env_args: arguments for what makes the environment.
+        backend: where it will run, if that is `native`.
     """
-    name = f"{algorithm}-mixed"
-    if env == CAGE2 and name in PRESETS:
-        return preset(name)
-    return Experiment(EnvConfig(env=env), learner=LEARNERS[algorithm].config())
+    choose("learner", algorithm, list(LEARNERS))
+    if env == CAGE2:
+        return preset(f"{algorithm}-mixed")
+    return choose_settings(env if isinstance(env, str) else name_of(env), algorithm, env_args or {}, backend)

@@ -76,7 +76,7 @@ class Cage2Task(Task):
         if config.backend in NATIVE:
             from garrison.cage2 import VectorEnv
 
-            return VectorEnv(num_envs, autoreset_mode="SameStep", copy=False, **arguments)
+            return VectorEnv(num_envs, autoreset_mode=self.autoreset_mode, copy=False, **arguments)
         from garrison import vector
 
         return vector.make(
@@ -84,7 +84,8 @@ class Cage2Task(Task):
             num_envs,
             config.backend,
             workers=config.workers or None,
-            autoreset_mode="SameStep",
+            autoreset_mode=self.autoreset_mode,
+            extras=self.extras,
             copy=False,
             timing="workers",
             **arguments,

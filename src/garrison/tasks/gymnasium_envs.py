@@ -84,7 +84,8 @@ class GymnasiumTask(Task):
             num_envs,
             backend,
             workers=self.config.workers or None,
-            autoreset_mode="SameStep",
+            autoreset_mode=self.autoreset_mode,
+            extras=self.extras,
             copy=False,
             timing="workers",
             ready_first=True,  # as the learners' collectors are

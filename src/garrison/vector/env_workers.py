@@ -201,11 +201,17 @@ class EnvWorkers:
         return pickle.loads(payload) if payload else None
 
     def discard_replies(self, w: int) -> None:
-        """Throw away what a worker still says about earlier commands, up to its answer to this one."""
+        """Throw away what a worker still says about earlier commands."""
+        for _ in self.last_words(w):
+            pass
+
+    def last_words(self, w: int) -> Iterator[Message]:
+        """Let a worker finish all that it was told, and yield what it says about it."""
         token = next(self._tokens)
         self.command(w, "sync", (token,))
         message = self._next_message(w, "after a failure")
         while message.opcode != channel.RESULT or pickle.loads(message.payload) != token:
+            yield message
             message = self._next_message(w, "after a failure")
 
     def replace(self, w: int, seeds: list[int | None]) -> Entries:

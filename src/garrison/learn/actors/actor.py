@@ -1,15 +1,11 @@
 """An actor: environments, a policy of its own, and the loop that turns empty buffers into trajectories."""
 
 from dataclasses import dataclass
-from typing import Any
-
-from gymnasium.vector import VectorEnv
 
 from garrison.learn.actors.transport import ActorPort, ActorReport, Buffer, Layout
 from garrison.learn.config import PolicyConfig
-from garrison.learn.envs import EnvFactory
+from garrison.learn.envs import EnvFactory, policy_of
 from garrison.learn.nn.network import make_network
-from garrison.learn.nn.policy import Policy
 from garrison.learn.ready_first import make_collector
 from garrison.learn.stages import ACTOR
 from garrison.learn.stopwatch import Stopwatch
@@ -77,11 +73,6 @@ class Actor:
         """Close the environments and end the network's threads."""
         self.network.close()
         self.envs.close()
-
-
-def policy_of(envs: VectorEnv[Any, Any, Any], config: PolicyConfig, seed: int = 0) -> Policy:
-    """Return a policy for the spaces of some environments."""
-    return Policy(envs.single_observation_space, envs.single_action_space, config, seed)
 
 
 def actor_seed(seed: int, place: int, num_envs: int) -> int:
