@@ -58,7 +58,7 @@ $(CLUSTER_STAMP): pyproject.toml requirements/cluster.txt
 
 # Needs the network: the suites are fetched, for the versions that are installed.
 test-peers: install
-	$(BIN)/python tests/peers
+	$(BIN)/python -m tests.peers
 
 train: install
 	$(BIN)/garrison train record --duration 170s

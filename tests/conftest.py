@@ -1,6 +1,7 @@
 """Settings for the whole suite, made before Numba is imported; and who may run beside whom."""
 
 import fcntl
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -47,6 +48,12 @@ def locked(name: str, how: int) -> Iterator[None]:
     with Path(os.environ[ROOM], name).open("w") as file:
         fcntl.flock(file, how)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """Spare every later collection of garbage, and every forked child, what all tests have imported by now."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:

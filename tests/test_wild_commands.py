@@ -7,9 +7,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from garrison import cli
+from garrison.bench.publish.documents import FOLDER, PLACES
+from garrison.challenge.conformance import RECORDINGS
 from tests.helpers.mutations import mutated
 
 TINY = "--envs 2 --rollout 8 --hidden 8 --no-tensorboard --quiet"
@@ -171,12 +174,19 @@ WILD_FLAGS: dict[str, tuple[str, ...]] = {
     "compare RUN --out OUT": ("--smooth", "--out", "--duration"),
     "race ppo-cartpole --out OUT": ("--smooth", "--duration"),
     "demo --episodes 1": ("--episodes", "--seed", "--length", "--red"),
-    "doctor --no-such": ("--json",),
+    "doctor": ("--json", "FILE"),
     "conformance": ("FILE",),
-    "profile no-such-env": ("--envs", "--seconds", "--workers", "--seed"),
+    "profile no-such-env": (
+        *("--envs", "--seconds", "--workers", "--seed", "--backend", "--batch-size", "--extras", "--env-args"),
+    ),
+    "profile CartPole-v1 --backend serial --envs 2 --seconds 0.01 --env-args x=1": ("--batch-size", "--extras"),
     "bench page --out OUT": ("--out",),
     "bench publish": ("FILE",),
     "workflow evaluate no-such": ("--episodes", "--seed"),
+    "workflow evaluate RUN": ("--episodes", "--orders"),
+    "workflow evaluate sleep --orders 0 --episodes 2 --length 3 --no-baselines": (
+        *("--episodes", "--seed", "--orders", "--red", "--rules", "--length", "--definition", "--foothold", "--csv"),
+    ),
     "workflow train 0 --compute none --quiet": ("--envs", "--episodes", "--patience", "--inherit", "--resume"),
     "workflow search --compute none --quiet": ("--budget-episodes", "--initial", "--beta", "--resume"),
 }
@@ -224,3 +234,39 @@ def test_damaged_results_of_benches_and_searches(tmp_path: Path, capfd: pytest.C
         check(["plot", str(folder)], f"results.json: {why}", capfd)
         damage(folder / "search.json", random)
         check(["workflow", "search", "--resume", str(folder), "--quiet"], f"search.json: {why}", capfd)
+
+
+def test_damaged_recordings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    random = Random(17)
+    source = min(RECORDINGS.glob("*.npz"), key=lambda file: file.stat().st_size)
+    with np.load(source) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for number, damage in enumerate([*DAMAGES, *[rewrite_arrays] * 25]):
+        file = tmp_path / f"{number}.npz"
+        np.savez(file, **arrays)
+        check(["conformance", str(file)], damage(file, random), capfd)
+
+
+def rewrite_arrays(path: Path, random: Random) -> str:
+    with np.load(path) as stored:
+        what, arrays = mutated({name: stored[name] for name in stored.files}, random)
+    np.savez(path, **arrays)
+    return what
+
+
+def test_results_that_cannot_be_published(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    random = Random(18)
+    for place in (*PLACES, FOLDER):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if Path(place).is_dir() else shutil.copy)(place, tmp_path / place)
+    files = sorted((tmp_path / FOLDER).glob("*.json"))
+    for damage in [*DAMAGES, *[rewrite_json] * 10]:
+        file = random.choice(files)
+        content = file.read_bytes()
+        why = f"{file.name}: {damage(file, random)}"
+        check(["bench", "publish", str(tmp_path)], why, capfd)
+        if file.is_dir():
+            file.rmdir()
+        file.write_bytes(content)
+    (tmp_path / "README.md").unlink()
+    check(["bench", "publish", str(tmp_path)], "no README", capfd)

@@ -6,6 +6,6 @@ from . import learn as learn
 from . import runs as runs
 from . import vector as vector
 from .agents.load import load_agent as load_agent
-from .challenge.evaluation import evaluate as evaluate
+from .runs.scoring import evaluate as evaluate
 
 __version__: str

@@ -28,6 +28,7 @@ _EXTRAS = {
     "matplotlib": ("Matplotlib", "report"),
     "sklearn": ("scikit-learn", "workflow"),
     "ray": ("Ray", "ray"),
+    "moviepy": ("MoviePy", "video"),
     "stable_baselines3": ("Stable-Baselines3", "sb3"),
     "ale_py": ("The Arcade Learning Environment", "atari"),
     "mujoco": ("MuJoCo", "mujoco"),

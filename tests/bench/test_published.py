@@ -1,11 +1,17 @@
 """The numbers in the README, the docs and the page are the published results' numbers."""
 
+import json
+import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+import tyro
 
 from garrison import cli
 from garrison.bench.publish import bench_page, documents
+from garrison.bench.suites import SUITES
+from garrison.bench.suites.backend_speed import COSTS
 from garrison.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -58,3 +64,12 @@ def test_one_command_mends_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert {file: file.read_bytes() for file in tmp_path.rglob("*.md")} == before
     assert "stale" not in "".join((tmp_path / place).read_text() for place in documents.PLACES)
     assert (tmp_path / "benchmarks" / "index.html").read_text() == bench_page.build_page(FOLDER).html()
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.json")), ids=lambda file: file.stem)
+def test_a_published_command_can_be_pasted(file: Path) -> None:
+    """A shell takes it apart into words that the suite understands."""
+    garrison, bench, suite, *words = shlex.split(json.loads(file.read_text())["method"]["command"])
+    assert (garrison, bench) == ("garrison", "bench")
+    arguments = tyro.cli(import_module(SUITES[suite][0]).Arguments, args=words)
+    assert set(getattr(arguments, "costs", ())) <= set(COSTS)

@@ -1,13 +1,16 @@
 """`garrison evaluate`: its table, its JSON and its errors."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import gymnasium
 import pytest
+from gymnasium.envs.classic_control import CartPoleEnv
 
 import garrison
-from garrison import cli
+from garrison import cli, system
+from garrison.challenge import evaluation
 from garrison.errors import UserError
 
 
@@ -140,6 +143,56 @@ def test_flags_of_the_challenge_are_refused_on_other_environments(
 ) -> None:
     capsys.readouterr()
     assert run(f"evaluate {cartpole} --red bline") == 2
-    assert "--red is for CAGE-2" in capsys.readouterr().err
+    assert "red is for CAGE-2; " in capsys.readouterr().err
+    agent = garrison.load_agent(str(cartpole))
+    with pytest.raises(UserError, match="rules is for CAGE-2"):
+        garrison.evaluate(agent, rules="head")
     with pytest.raises(UserError, match="was trained on CartPole-v1, not on CAGE-2"):
-        garrison.evaluate(garrison.load_agent(str(cartpole)))
+        evaluation.evaluate(agent)
+
+
+def test_the_same_score_can_be_had_from_python(cartpole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"evaluate {cartpole} --episodes 5 --seed 2 --json") == 0
+    told = json.loads(capsys.readouterr().out)
+    said: list[str] = []
+    found = garrison.evaluate(garrison.load_agent(str(cartpole)), episodes=5, seed=2, say=said.append)
+    assert found.to_dict() == told
+    assert told["returns"] == list(found.returns)
+    assert told["mean"] == pytest.approx(sum(told["returns"]) / 5)
+    assert told["lengths"] == told["returns"]  # one point a step
+    assert said[-1] == "5 of 5 episodes"
+
+
+def test_episodes_are_filmed_by_gymnasiums_recorder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = "--steps 64 --rollout 16 --envs 2 --backend serial --quiet --no-tensorboard --evaluate-episodes 0"
+    assert run(f"train --env tests.helpers.steering_env:PaintedEnv {flags} --out painted") == 0
+    capsys.readouterr()
+    films = tmp_path / "films"
+    if find_spec("moviepy") is None:
+        assert run(f"evaluate painted --video {films}") == 2
+        assert "MoviePy is not installed: pip install" in capsys.readouterr().err
+        return
+    assert run(f"evaluate painted --video {films} --json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["lengths"] == [5, 5, 5]
+    assert sorted(file.name for file in films.glob("*.mp4")) == [f"rl-video-episode-{k}.mp4" for k in range(3)]
+    assert run(f"evaluate painted --video {films}") == 2
+    assert "is not an empty folder" in capsys.readouterr().err
+
+
+def test_what_cannot_be_filmed_says_so(
+    cartpole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(system, "find_spec", lambda name: None if name == "moviepy" else find_spec(name))
+    assert run(f"evaluate {cartpole} --video {tmp_path / 'films'}") == 2
+    assert "MoviePy is not installed: pip install" in capsys.readouterr().err
+    monkeypatch.setattr(system, "find_spec", lambda name: True)
+    monkeypatch.setattr(CartPoleEnv, "metadata", {"render_modes": [], "render_fps": 50})
+    assert run(f"evaluate {cartpole} --video {tmp_path / 'films'}") == 2
+    assert "no render mode 'rgb_array'" in capsys.readouterr().err
+    assert run(f"evaluate sleep --video {tmp_path / 'films'}") == 2
+    assert "video is for other environments" in capsys.readouterr().err
+    assert not (tmp_path / "films").exists()

@@ -27,6 +27,8 @@ def descriptors() -> int:
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
+    gc.collect()
+    gc.freeze()  # many collections follow: they look through what comes from here on, not through the whole suite's
     yield
     assert multiprocessing.active_children() == []
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

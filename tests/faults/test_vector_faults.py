@@ -120,12 +120,12 @@ def test_many_slow_steps_are_no_timeout() -> None:
 
     class Slow(Faulty):
         def step(self, action: Any) -> Any:
-            time.sleep(0.4)
+            time.sleep(0.1)
             return super().step(action)
 
-    envs = garrison.vector.make(Slow, 4, "shared", workers=1, timeout=1.0)
+    envs = garrison.vector.make(Slow, 25, "shared", workers=1, timeout=2.0)
     envs.reset(seed=0)
-    assert envs.step(GO)[0][:, 0].tolist() == [1, 1, 1, 1]  # after 1.6 s
+    assert envs.step(np.zeros(25, int))[0][:, 0].tolist() == [1] * 25  # after 2.5 s
     envs.close()
 
 
@@ -176,6 +176,29 @@ def test_ctrl_c_between_a_reply_and_its_note_loses_nothing_but_that_step(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(channel, "receive", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        envs.step(GO[:2])
+    assert envs.reset(seed=0)[0][:, 0].tolist() == [0, 0]
+    assert envs.step(GO[:2])[0][:, 0].tolist() == [1, 1]
+    envs.close()
+
+
+@pytest.mark.parametrize("backend", PROCESSES)
+def test_ctrl_c_between_two_workers_orders_leaves_a_usable_environment(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    envs = garrison.vector.make(Faulty, 2, backend, workers=2)
+    envs.reset(seed=0)
+    send, sent = channel.send, []
+
+    def interrupted(*message: Any) -> None:
+        if sent:
+            monkeypatch.setattr(channel, "send", send)
+            raise KeyboardInterrupt
+        sent.append(message)
+        send(*message)
+
+    monkeypatch.setattr(channel, "send", interrupted)
     with pytest.raises(KeyboardInterrupt):
         envs.step(GO[:2])
     assert envs.reset(seed=0)[0][:, 0].tolist() == [0, 0]

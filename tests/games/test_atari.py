@@ -66,3 +66,9 @@ def test_wrong_calls_are_refused_in_a_sentence() -> None:
 
     with pytest.raises(UserError, match="resets itself"):
         AtariBatch("pong", 1, autoreset_mode="Disabled")
+
+
+def test_a_score_is_that_of_the_whole_game_with_its_own_points() -> None:
+    training = on("auto", episodic_life=True, reward_clipping=True, repeat_action_probability=0.0)
+    scored = task_of(training).as_scored()
+    assert scored == task_of(on("auto", repeat_action_probability=0.0))

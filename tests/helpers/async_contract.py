@@ -9,17 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.vector import EnvFailed
+from garrison.vector import EnvFailed, rows
 from tests.helpers.vector_samples import Sampler, assert_same
 
 LENGTHS = (3, 4, 7, 5, 6)
 
 
-def make(backend: str, **kwargs: Any) -> Any:
-    makers = [partial(Sampler, n) for n in LENGTHS]
+EVERYONE = slice(None)
+
+
+def make(backend: str, makers: Any = None, **kwargs: Any) -> Any:
+    makers = makers or [partial(Sampler, n) for n in LENGTHS]
     return garrison.vector.make(makers, backend=backend, **{"workers": 2, "batch_size": 2, **kwargs})
 
 
@@ -57,6 +61,52 @@ def test_each_environment_has_the_trajectory_it_has_in_serial(
     for i in range(5):
         assert_same(expected[i], seen[i])
     envs.close()
+
+
+@pytest.mark.parametrize("space", ["text", "sequence", "stacked sequence", "graph", "one of", "own", "mixed"])
+def test_values_that_are_no_arrays_travel_with_send_and_recv(backend: str, space: str) -> None:
+    makers = [partial(Sampler, n, observations=space, actions=space) for n in LENGTHS]
+    serial = garrison.vector.make(makers, backend="serial")
+    one = serial.single_action_space
+    one.seed(3)
+    actions = [[one.sample() for _ in LENGTHS] for _ in range(8)]
+    expected = defaultdict(list)
+    for i, first in enumerate(rows.split(one, boxed(one, serial.reset(seed=1)[0]), EVERYONE)):
+        expected[i].append(first)
+    for each in actions:
+        observations, rewards, *_ = serial.step(rows.stack(one, each))
+        for i, value in enumerate(rows.split(one, boxed(one, observations), EVERYONE)):
+            expected[i].append((value, rewards[i]))
+
+    envs = make(backend, makers=makers)
+    seen = defaultdict(list)
+    for i, first in enumerate(rows.split(one, boxed(one, envs.reset(seed=1)[0]), EVERYONE)):
+        seen[i].append(first)
+    envs.send(rows.stack(one, actions[0]))
+    while len(envs.in_flight):
+        observations, rewards, *_, env_ids = envs.recv()
+        for i, value, reward in zip(
+            env_ids.tolist(), rows.split(one, boxed(one, observations), EVERYONE), rewards, strict=True
+        ):
+            seen[i].append((value, reward))
+            if len(seen[i]) <= len(actions):
+                envs.send(rows.stack(one, [actions[len(seen[i]) - 1][i]]), [i])
+    for i in range(5):
+        assert_same(expected[i], seen[i])
+    envs.close()
+
+
+def boxed(space: Any, batch: Any) -> Any:
+    """Turn tuples of values back into the arrays of objects that `rows` works on."""
+    if isinstance(space, spaces.Dict):
+        return {key: boxed(part, batch[key]) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(boxed(part, batch[k]) for k, part in enumerate(space.spaces))
+    if isinstance(batch, np.ndarray):
+        return batch
+    objects = np.empty(len(batch), object)
+    rows.put(objects, EVERYONE, batch)
+    return objects
 
 
 def test_misuse_is_told(backend: str) -> None:
@@ -126,4 +176,14 @@ def test_an_error_leaves_nothing_stale_behind(backend: str) -> None:
         envs.send(np.full(5, 2))
         seen = [int(envs.recv()[5][0]) for _ in range(5)]
         assert sorted(seen) == [0, 1, 2, 3, 4]
+    envs.close()
+
+
+def test_recv_takes_another_number_for_once(backend: str) -> None:
+    envs = make(backend)
+    envs.reset(seed=0)
+    envs.send(np.full(5, 2))
+    assert [len(envs.recv(1)[5]), len(envs.recv()[5]), len(envs.recv(4)[5])] == [1, 2, 2]
+    with pytest.raises(UserError, match="batch_size must be at least 1; got 0"):
+        envs.recv(0)
     envs.close()

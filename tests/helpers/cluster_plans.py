@@ -5,9 +5,10 @@ from typing import Any
 
 import garrison.vector
 from garrison.cluster.ray_transport import Remote
-from garrison.learn.actors.actor import ActorPlan, ActorSpec, policy_of
+from garrison.learn.actors.actor import ActorPlan, ActorSpec
 from garrison.learn.actors.transport import Layout
 from garrison.learn.config import PolicyConfig
+from garrison.learn.envs import policy_of
 
 NET = PolicyConfig(hidden=(16,))
 

@@ -10,6 +10,16 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from garrison.vector.timing.cost_model import Load
+from garrison.vector.timing.parts import BINS, Distribution, bins_of
+
+
+def uneven_load(mean: float, spread: float) -> Load:
+    """Return steps of this mean in seconds, log-normally spread."""
+    times = mean * np.random.default_rng(0).lognormal(-(spread**2) / 2, spread, 2000)
+    counts = np.bincount(bins_of((1e9 * times).astype(np.int64)), minlength=BINS)
+    return Load(mean, steps=Distribution(counts))
+
 
 class Sleeper(gymnasium.Env[Any, Any]):
     """Sleeps in step, reset and an extra; episodes of `length` steps; observations count."""

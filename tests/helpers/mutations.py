@@ -62,8 +62,11 @@ def mutated(values: dict[str, Any], random: Random, spared: tuple[Path, ...] = (
 def bent(array: np.ndarray[Any, Any], random: Random, keep_numbers: bool = False) -> tuple[str, Any]:
     """Return an array of another type, shape or content, and what was done."""
     how = random.choice(("type", "empty", "shorter", "longer", "axis", *(() if keep_numbers else ("number",))))
+    if how == "type" and array.dtype.kind in "SU":
+        return how, np.zeros(array.shape)
     if how == "type":
-        return how, array.astype(random.choice([np.float64, np.int8, np.bool_]))
+        with np.errstate(invalid="ignore"):
+            return how, array.astype(random.choice([np.float64, np.int8, np.bool_]))
     if how == "empty":
         return how, array[:0] if array.ndim else np.zeros(0, array.dtype)
     if how == "shorter":
@@ -74,6 +77,7 @@ def bent(array: np.ndarray[Any, Any], random: Random, keep_numbers: bool = False
         return how, array[None]
     changed = array.copy()
     if changed.size:
-        wild = (np.nan, np.inf, 3e38, -1e30) if changed.dtype.kind == "f" else (np.iinfo(np.int8).max, 0)
+        wild: tuple[Any, ...] = (np.iinfo(np.int8).max, 0)
+        wild = {"f": (np.nan, np.inf, 3e38, -1e30), "U": ("", "{", "other")}.get(changed.dtype.kind, wild)
         changed.reshape(-1)[random.randrange(changed.size)] = random.choice(wild)
     return how, changed

@@ -89,3 +89,20 @@ class ToolboxEnv(StrictEnv):
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": {"tools": np.array([1, 0, 1, 1, 1, 1, 1, 1, 1], np.int8)}}
+
+
+class PaintedEnv(StrictEnv):
+    """Takes one number between 0 and 1 and shows it as a shade of grey."""
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 - as in Gymnasium
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        super().__init__(spaces.Box(0.0, 1.0, (1,), np.float32))
+        self.render_mode, self.shade = render_mode, 0.0
+
+    def pay(self, action: Any) -> float:
+        self.shade = float(action[0])
+        return self.shade
+
+    def render(self) -> Any:
+        return np.full((32, 32, 3), int(255 * self.shade), np.uint8)

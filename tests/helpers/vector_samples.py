@@ -39,13 +39,15 @@ SPACES: dict[str, gymnasium.Space[Any]] = {
     "nested": spaces.Dict(
         {"x": spaces.Tuple((BOX, spaces.Dict({"y": spaces.MultiBinary(2)}))), "z": spaces.Discrete(2)}
     ),
-    "text": spaces.Text(8),
+    "text": spaces.Text(8, charset="abcdefgh"),  # a string: the order of a set differs between processes
     "sequence": spaces.Sequence(BOX),
     "stacked sequence": spaces.Sequence(spaces.Discrete(5), stack=True),
     "graph": spaces.Graph(BOX, spaces.Discrete(3)),
     "one of": spaces.OneOf((spaces.Discrete(3), BOX)),
     "own": Word(),
-    "mixed": spaces.Dict({"text": spaces.Text(4), "box": BOX, "deep": spaces.Tuple((Word(), spaces.Discrete(3)))}),
+    "mixed": spaces.Dict(
+        {"text": spaces.Text(4, charset="xyz"), "box": BOX, "deep": spaces.Tuple((Word(), spaces.Discrete(3)))}
+    ),
 }
 
 

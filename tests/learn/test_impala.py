@@ -1,6 +1,8 @@
 """IMPALA: its gradient is the paper's; in one process it is repeatable and resumable, over processes it is whole."""
 
 from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import torch
 from gymnasium import spaces
 
 from garrison.errors import UserError
-from garrison.learn import impala, stages
+from garrison.learn import impala, stages, stopwatch
 from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed
 from garrison.learn.actors.transport import ActorReport, Buffer, Layout, Trajectory
 from garrison.learn.config import ImpalaConfig, PolicyConfig
@@ -23,7 +25,7 @@ from garrison.learn.stopwatch import Stopwatch
 from garrison.learn.vtrace import vtrace
 from tests.helpers.bits_env import BitsEnv
 from tests.helpers.learning import Log, Poisoned, Talking, random_batch, random_policy, same
-from tests.helpers.processes import gone
+from tests.helpers.processes import eventually, gone
 
 SMALL: dict[str, Any] = {"rollout": 25, "threads": 1, "policy": PolicyConfig(hidden=(16,))}
 BITS = partial(BitsEnv, length=10)
@@ -155,7 +157,8 @@ def test_the_same_seed_gives_the_same_bytes_also_when_resumed(kind: str) -> None
     assert not same(other.state, whole.state)
 
 
-def test_metrics_of_one_process() -> None:
+def test_metrics_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopwatch, "perf_counter", partial(next, count()))  # a clock that counts how often it is read
     log = Talking()
     result = impala.train(SYNC["reusing"], BITS, 20, log)
     assert log.steps == [1000, 2000]
@@ -165,20 +168,46 @@ def test_metrics_of_one_process() -> None:
     assert last["train/vtrace_weight"] == pytest.approx(1, abs=1e-6)
     assert last["rollout/ep_length_mean"] == 10
     assert last["train/actors"] == 0
-    assert last["time_split/step"] > 0
-    assert last["time_split/wait"] < last["time_split/learn"]
+    assert last["time_split/act"] > last["time_split/step"] == 2 * 25
+    assert last["time_split/wait"] == 2  # one reading for each trajectory: collecting it is no waiting
     assert sum(v for k, v in last.items() if k.startswith("actors/")) == pytest.approx(1)
 
 
-def test_actor_processes_report_lag_and_are_gone_afterwards() -> None:
-    config = ImpalaConfig(steps=5000, actors=2, **SMALL)
-    log = Talking()
-    result = impala.train(config, BITS, 20, log)
+class Noted(BitsEnv):
+    """Adds a byte to a file for each step."""
+
+    def __init__(self, num_envs: int, file: Path) -> None:
+        super().__init__(num_envs, length=10)
+        self.file = file
+
+    def step(self, actions: Any) -> Any:
+        with self.file.open("ab") as file:
+            file.write(b".")
+        return super().step(actions)
+
+
+class Dawdling(Talking):
+    """Lets the actors fill all their buffers after the first update, so that some trajectories wait, and grow old."""
+
+    def __init__(self, file: Path, steps: int) -> None:
+        super().__init__()
+        self.file, self.wanted = file, steps
+
+    def log(self, step: int, metrics: dict[str, float]) -> None:
+        super().log(step, metrics)
+        assert eventually(lambda: self.file.stat().st_size >= self.wanted)
+
+
+def test_actor_processes_report_lag_and_are_gone_afterwards(tmp_path: Path) -> None:
+    config = ImpalaConfig(steps=5000, actors=2, buffers=2, **SMALL)
+    log = Dawdling(tmp_path / "steps", steps=(1 + 2 * 2) * 25)  # of the first update, and of all buffers
+    result = impala.train(config, partial(Noted, file=log.file), 20, log)
     assert result.steps >= 5000
     assert not result.exact_resume
     assert result.state["collector"] == {"envs": None}
     assert {m["train/actors"] for m in log.metrics} == {2}
-    assert max(m["train/policy_lag_max"] for m in log.metrics) >= 1
+    assert log.metrics[0]["train/policy_lag_max"] == 0
+    assert log.metrics[2]["train/policy_lag_max"] >= 1  # it waited while the second update was made
     assert all(0 <= m["train/publish_share"] < 1 for m in log.metrics)
     assert not log.said
     assert log.family

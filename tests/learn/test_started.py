@@ -8,7 +8,7 @@ import pytest
 from garrison.learn import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig, RunLog, ppo, train
 from garrison.learn.nn.compiled import CompiledNetwork
 from tests.helpers.bits_env import BitsEnv
-from tests.helpers.learning import same
+from tests.helpers.learning import Log, same
 
 SMALL: dict[str, Any] = {"steps": 200, "rollout": 25, "policy": PolicyConfig(hidden=(16,))}
 CONFIGS = [
@@ -76,8 +76,9 @@ def test_ppo_starts_with_the_first_step_of_the_environments() -> None:
 @pytest.mark.parametrize("policy", [PolicyConfig(hidden=(16,)), PolicyConfig(hidden=(16,), recurrent_size=8)])
 def test_rehearsing_changes_nothing(policy: PolicyConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     config = PPOConfig(steps=200, rollout=25, minibatches=2, policy=policy)
-    rehearsed = ppo.train(config, BitsEnv(4))
+    begun = ppo.train(config, BitsEnv(4), run=Log(updates=1)).state
+    rehearsed = [ppo.train(config, BitsEnv(4), resume=state).state for state in (None, begun)]
     monkeypatch.setattr(ppo, "rehearse", lambda *arguments: None)
-    plain = ppo.train(config, BitsEnv(4))
-    assert same(rehearsed.state, plain.state)
-    assert np.isfinite(plain.state["weights"].numpy()).all()
+    plain = [ppo.train(config, BitsEnv(4), resume=state).state for state in (None, begun)]
+    assert all(map(same, rehearsed, plain))
+    assert np.isfinite(plain[0]["weights"].numpy()).all()

@@ -198,6 +198,9 @@ def test_the_report_reads_the_same_in_a_narrow_case() -> None:
     trained = to_text({**result, "look": seen})
     assert "garrison train --env x --envs 16 --backend shared --workers 2" in trained
     assert "policy inference beside" in trained
+    ready = to_text({**result, "look": seen, "advice": {**result["advice"], "backend": "async", "batch_size": 8}})
+    assert "garrison train --env x --envs 16 --backend async --workers 2" in ready
+    assert "garrison train uses them" in ready
     assert "checked by running it:          1,000 steps/s, 1.00 x serial (-47%)" in text
     assert "the model misjudges it. What was checked counts." in text
     wide = {**rows, "pipes": rows["shared"], "threads": rows["shared"]}

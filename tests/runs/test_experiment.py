@@ -89,7 +89,8 @@ def test_a_file_says_only_what_differs_from_the_default_preset() -> None:
         ("a3c: {gamma: 0.5}", "a3c-mixed"),
         ("preset: record-head\nppo: {gamma: 0.5}", "record-head"),
         ("preset: ppo-cartpole\nenv: {env: Acrobot-v1}", "ppo-cartpole"),
-        ("env: {env: CartPole-v1}", "none"),
+        ("env: {env: CartPole-v1}", "auto"),
+        ("preset: auto\nenv: {env: CartPole-v1}\nppo: {gamma: 0.5}", "auto"),
         ("preset: none", "none"),
     ],
 )
@@ -98,15 +99,24 @@ def test_a_file_begins_from_its_preset_or_the_default_one(text: str, base: str) 
     assert experiment.preset == base
     said = yaml_settings.flat(yaml_settings.from_yaml(text))
     said.pop("preset", None)
+    if base == "auto":
+        said.pop("env.env")  # the other settings follow from it
     assert differences(experiment) == said
 
 
-def test_another_environment_begins_from_the_bare_defaults_of_its_learner() -> None:
+def test_another_environment_begins_from_what_is_usual_for_it() -> None:
     experiment = read("env: {env: CartPole-v1}\nimpala: {gamma: 0.5}")
+    assert experiment == default_preset("CartPole-v1", "impala").changed(gamma=0.5)
+    assert describe_base(experiment) == "no preset: what is usual for CartPole-v1, but impala.gamma: 0.5"
+    name, args = parse(["--env", "CartPole-v1"])
+    assert (name, args.experiment) == ("ppo-CartPole-v1", default_preset("CartPole-v1"))
+    assert parse(["CartPole-v1"])[1] == args
+
+
+def test_the_bare_defaults_of_a_learner_are_had_by_name() -> None:
+    experiment = read("preset: none\nenv: {env: CartPole-v1}\nimpala: {gamma: 0.5}")
     assert experiment == Experiment(EnvConfig(env="CartPole-v1"), learner=ImpalaConfig(gamma=0.5))
     assert describe_base(experiment).startswith("no preset: the bare defaults of impala, but env.env: CartPole-v1")
-    name, args = parse(["--env", "CartPole-v1"])
-    assert (name, args.experiment) == ("ppo-CartPole-v1", Experiment(EnvConfig(env="CartPole-v1")))
 
 
 def test_a_run_repeats_from_its_own_file_also_one_that_names_no_preset(tmp_path: Path) -> None:
@@ -148,10 +158,23 @@ def test_settings_are_changed_under_the_names_of_their_flags() -> None:
         preset("ppo-bline").changed(rules="hed")
 
 
+def test_the_observations_of_cage2_are_still_named_by_their_old_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    """A policy's encoder has the name `encoder` now; files and command lines of before mean what they meant."""
+    assert read("env:\n  encoder: wrapper2\n").env.challenge_encoder == "wrapper2"
+    for words in (["--encoder", "wrapper2"], ["--encoder=wrapper2"]):
+        experiment = parse(["ppo-bline", *words])[1].experiment
+        assert experiment.env.challenge_encoder == "wrapper2"
+        assert experiment.learner.policy.encoder == "auto"
+        assert "--encoder is now called --challenge-encoder" in capsys.readouterr().err
+    experiment = parse(["ppo-bline", "--encoder", "mlp"])[1].experiment
+    assert (experiment.env.challenge_encoder, experiment.learner.policy.encoder) == ("challenge", "mlp")
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_no_two_settings_of_an_experiment_have_the_same_name(name: str) -> None:
     """So that flags and `changed` need no more than the name."""
     values = preset(name).to_dict()
+    values["env"]["env_args"] = {}  # what is in it belongs to the environment
     names = [key.rpartition(".")[2] for key in yaml_settings.flat(values)]
     assert len(names) == len(set(names))
     assert set(names) == setting_names(preset(name))

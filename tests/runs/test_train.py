@@ -214,15 +214,14 @@ def test_a_gymnasium_environment_trains_on_a_backend_and_says_that_resuming_is_n
     assert "CartPole-v1" in capsys.readouterr().out
 
 
-@pytest.mark.alone
-def test_a_duration_ends_the_run_and_drives_the_schedules(tmp_path: Path) -> None:
-    assert train(tmp_path / "run", "--duration 1.5s") == 0
+def test_a_duration_ends_the_run_and_drives_the_schedules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recorder, "seconds", property(lambda self: 0.1 * self._step / 160))  # an update takes 0.1 s
+    assert train(tmp_path / "run", "--duration 1.2s") == 0
     rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    assert rows[-1]["step"] > 640
+    assert rows[-1]["step"] == 12 * 160  # not 640, the steps that were asked for too
     rates = [row["train/learning_rate"] for row in rows]
     assert rates[0] > 0.001
-    assert rates == sorted(rates, reverse=True)
-    assert rates[-1] < 0.1 * rates[0]
+    assert rates == pytest.approx([rates[0] * (12 - k) / 12 for k in range(12)])
 
 
 # --- what can go wrong
@@ -352,6 +351,23 @@ def test_resuming_with_settings_that_do_not_fit_is_an_error(
     assert message in capsys.readouterr().err
     assert checkpoint.load(tmp_path / "run")["state"]["steps"] == 640
     assert run(f"train --resume {tmp_path / 'run'} --steps 960 --quiet") == 0  # nothing was spoiled
+
+
+def test_a_run_of_a_version_with_fewer_settings_is_resumed_with_their_defaults(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert train(out) == 0
+    values = checkpoint.load(out)
+    for name in ("continuous_actions", "log_std_init"):
+        del values["policy"]["config"][name]
+        del values["experiment"]["ppo"]["policy"][name]
+    checkpoint.save(out / checkpoint.NAME, values)
+    capsys.readouterr()
+    assert run(f"train --resume {out} --steps 960") == 0
+    assert "with other settings than before (ppo.steps)" in capsys.readouterr().err
+    assert run(f"train --resume {out} --steps 1920 --log-std-init 1 --quiet") == 2
+    assert "the run's network has 0.0" in capsys.readouterr().err
 
 
 def test_a_damaged_checkpoint_is_not_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,11 +4,12 @@ import dataclasses
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from garrison import cli
+from garrison import cli, vector
 from garrison.cage2 import VectorEnv
 from garrison.cage2.names import Red
 from garrison.challenge import leaderboard
@@ -17,7 +18,9 @@ from garrison.learn.config import PPOConfig
 from garrison.tasks.cage2 import Cage2Task, env_arguments
 from garrison.tasks.gymnasium_envs import GymnasiumTask
 from garrison.tasks.registry import TASKS, EnvConfig, task_of
+from garrison.vector import auto
 from tests.helpers.guides import block, module_of
+from tests.helpers.known_costs import uneven_load
 
 CAGE2 = EnvConfig(red="bline", rules="leaderboard", length=30, observation="memory", actions="compact")
 CARTPOLE = EnvConfig(env="CartPole-v1", backend="serial")
@@ -126,3 +129,12 @@ def test_attackers_that_cannot_be_trained_against_are_a_sentence(red: str, messa
 def test_scores_made_under_other_rules_are_not_known_scores() -> None:
     assert task_of(CAGE2).known_scores()
     assert task_of(dataclasses.replace(CAGE2, rules="head")).known_scores() == {}
+
+
+def test_auto_takes_environments_ready_first_for_learners_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "watch", lambda *_: uneven_load(1e-3, 1.0))
+    learners = task_of(EnvConfig(env="CartPole-v1", workers=2)).make_envs(16)
+    others: Any = vector.make("CartPole-v1", 16, workers=2)
+    assert (learners.backend, others.backend) == ("async", "shared")
+    learners.close()
+    others.close()

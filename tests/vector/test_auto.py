@@ -6,30 +6,77 @@ import numpy as np
 import pytest
 
 import garrison.vector
-from garrison.vector.auto import choose
+from garrison.vector import auto
+from garrison.vector.auto import choose, watch
+from garrison.vector.base import Setup
+from garrison.vector.timing.cost_model import Load
+from tests.helpers.known_costs import uneven_load
 from tests.helpers.vector_samples import Sampler
 
 
 def test_cheap_steps_stay_in_one_process() -> None:
     for cost in (0.0, 1e-7, 1e-6):
-        assert choose(cost, 20, cores=2).backend == "serial"
-    assert choose(1e-3, 1, cores=64).backend == "serial"
-    assert choose(1e-3, 64, cores=1).backend == "serial"
+        assert choose(Load(cost), 20, cores=2).backend == "serial"
+    assert choose(Load(1e-3), 1, cores=64).backend == "serial"
+    assert choose(Load(1e-3), 64, cores=1).backend == "serial"
 
 
 def test_expensive_steps_get_a_worker_per_core() -> None:
-    choice = choose(1e-3, 64, cores=8)
+    choice = choose(Load(1e-3), 64, cores=8)
     assert (choice.backend, choice.workers) == ("shared", 8)
     assert "a step takes 1 ms" in choice.why
-    assert choose(1e-3, 3, cores=8).workers == 3
+    assert choose(Load(1e-3), 3, cores=8).workers == 3
 
 
 @pytest.mark.parametrize("cores", [2, 8, 64])
 def test_the_choice_has_one_threshold(cores: int) -> None:
     """Dearer steps and more environments never lead back from processes to serial."""
     for num_envs in (2, 20, 200):
-        chosen = [choose(1e-7 * 2**k, num_envs, cores).backend == "shared" for k in range(20)]
+        chosen = [choose(Load(1e-7 * 2**k), num_envs, cores).backend == "shared" for k in range(20)]
         assert chosen == sorted(chosen)
+
+
+@pytest.mark.parametrize(("spread", "wanted"), [(0.0, "shared"), (0.1, "shared"), (1.0, "async")])
+def test_uneven_steps_go_ready_first_if_the_caller_does(spread: float, wanted: str) -> None:
+    load = uneven_load(1e-3, spread)
+    choice = choose(load, 16, cores=2, ready_first=True)
+    assert (choice.backend, choice.workers) == (wanted, 2)
+    assert ("wait for the slowest" in choice.why) == (wanted == "async")
+    assert choose(load, 16, cores=2).backend == "shared"
+
+
+def test_uneven_steps_that_are_cheap_stay_where_they_are() -> None:
+    """The messages of `async` would cost more than the waiting; and one worker has nobody to wait for."""
+    assert choose(uneven_load(1e-7, 1.0), 16, cores=2, ready_first=True).backend == "serial"
+    assert choose(uneven_load(20e-6, 1.0), 16, cores=2, ready_first=True).backend == "shared"
+    assert choose(uneven_load(1e-3, 1.0), 16, cores=1, ready_first=True).backend == "serial"
+    assert choose(uneven_load(1e-3, 1.0), 1, cores=4, ready_first=True).backend == "serial"
+
+
+class Ticking(Sampler):
+    """Moves the clock that `watch` reads instead of taking time: 1 ms a step, every fourth 5 ms, a reset 2 ms."""
+
+    now = 0
+
+    def step(self, action: Any) -> Any:
+        result = super().step(action)
+        Ticking.now += 5_000_000 if self.t % 4 == 0 else 1_000_000
+        return result
+
+    def reset(self, **kwargs: Any) -> Any:
+        Ticking.now += 2_000_000
+        return super().reset(**kwargs)
+
+
+def test_the_look_tells_how_uneven_steps_are_to_whom_it_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "clock", lambda: Ticking.now)
+    setup = Setup((lambda: Ticking(length=4),))
+    plain, ready = watch(setup), watch(setup, ready_first=True)
+    assert plain.steps is None
+    assert ready.steps is not None
+    assert ready.step == pytest.approx(2.5e-3, rel=0.05)  # 1 + 1 + 1 + 5 and a reset, over 4 steps
+    assert ready.steps.quantile(0.4) == pytest.approx(1e-3, rel=0.15)
+    assert ready.steps.longest == pytest.approx(5e-3, rel=0.15)
 
 
 class Slow(Sampler):

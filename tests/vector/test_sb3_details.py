@@ -23,9 +23,12 @@ BACKENDS = ["serial", "shared"]
 class Talker(Sampler):
     """Tells the same key at the begin and in every step, and one that looks like a mask."""
 
+    resets = 0
+
     def reset(self, **kwargs: Any) -> Any:
         observation, _ = super().reset(**kwargs)
-        return observation, {"level": "begin", "_hidden": self.length}
+        self.resets += 1
+        return observation, {"level": f"begin {self.resets}", "_hidden": self.length}
 
     def step(self, action: Any) -> Any:
         *results, _ = super().step(action)
@@ -57,7 +60,8 @@ def test_a_infos_of_a_reset_keep_keys_that_the_last_step_had_too(pair: Any) -> N
         for _ in range(2):
             envs.step(np.full(2, 3))
     ours, theirs = pair
-    assert ours.reset_infos == theirs.reset_infos == [{"level": "begin", "_hidden": n} for n in (2, 3)]
+    begins = [{"level": "begin 2", "_hidden": 2}, {"level": "begin 1", "_hidden": 3}]  # one episode has ended
+    assert ours.reset_infos == theirs.reset_infos == begins
 
 
 def test_b_each_environment_gets_its_own_options(pair: Any) -> None:
@@ -151,3 +155,11 @@ def test_h_wrappers_are_found_and_only_those_that_are_there(backend: str) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         VecMonitor(both([partial(Talker, 2)], backend)[0]).close()
+
+
+def test_environments_of_this_process_can_be_reached_as_in_dummy_vec_env() -> None:
+    ours, theirs = both([partial(Talker, 2), partial(Talker, 3)], "serial")
+    assert [env.unwrapped.length for env in ours.envs] == [env.unwrapped.length for env in theirs.envs] == [2, 3]
+    ours, _ = both([partial(Talker, 2)], "shared")
+    assert not hasattr(ours, "envs")  # as in SubprocVecEnv
+    ours.close()

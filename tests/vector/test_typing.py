@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.type_check import type_errors
+
 pytest.importorskip("mypy", reason="mypy is not installed")
 
 RIGHT = """
@@ -54,24 +56,10 @@ garrison.vector.sb3(garrison.vector.make("CartPole-v1", 2)).no_such_method()
 """
 
 
-def check(script: str, folder: Path) -> list[str]:
-    from mypy import api
-
-    path = folder / "script.py"
-    path.write_text(script)
-    config = str(Path(__file__).parents[2] / "pyproject.toml")
-    # With the project's own cache: types of NumPy and Gymnasium take a minute to read.
-    out, err, _ = api.run(
-        ["--strict", "--config-file", config, "--no-error-summary", "--follow-imports=silent", str(path)]
-    )
-    assert not err, err
-    return out.splitlines()
-
-
 def test_documented_attributes_have_types(tmp_path: Path) -> None:
-    assert check(RIGHT, tmp_path) == []
+    assert type_errors(RIGHT, tmp_path) == []
 
 
 def test_misspelt_options_and_missing_attributes_are_found(tmp_path: Path) -> None:
-    lines = [int(line.split(":")[1]) for line in check(WRONG, tmp_path) if ": error:" in line]
+    lines = [int(line.split(":")[1]) for line in type_errors(WRONG, tmp_path) if ": error:" in line]
     assert sorted(set(lines)) == [4, 5, 6, 7, 8, 9]

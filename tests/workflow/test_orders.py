@@ -96,6 +96,8 @@ def test_several_orders_are_read_once_each() -> None:
         ("critcal_first", "did you mean 'critical_first'"),
         ("120", "numbered 0 to 119; got 120"),
         ("-1", "numbered 0 to 119"),
+        ("9" * 5000, "numbered 0 to 119; got 9{20}\\."),
+        ("²", "no order"),
         ("user,defender", "names each of defender, enterprise"),
         ("user,user,defender,op_host,op_server", "names each of"),
         ("user,defendr,enterprise,op_host,op_server", "did you mean 'defender'"),

@@ -56,7 +56,10 @@ class PlainNetwork:
         self.size = observation_form(build_space(description["observation_space"])).size
         actions = action_distribution(build_space(description["action_space"]), config)
         self.outputs, free = actions.outputs, actions.free_outputs
-        shapes = mlp_shapes(self.size, config.hidden, self.outputs, config.trunk == "shared", free)
+        extras = 0
+        if "extras_space" in description:
+            extras = observation_form(build_space(description["extras_space"])).size
+        shapes = mlp_shapes(self.size, config.hidden, self.outputs, config.trunk == "shared", free, extras)
         places = find_places(shapes)
         count = max(place.end for place in places.values())
         if count != len(weights):
@@ -104,7 +107,7 @@ class TorchNetwork:
 
     def __init__(self, policy: "Policy") -> None:
         self._policy = policy
-        self.size, self.outputs = policy.observations.size, policy.actions.outputs
+        self.size, self.outputs = policy.seen.size, policy.actions.outputs
         self._state: torch.Tensor | None = None
 
     def begin(self, num_envs: int) -> None:
@@ -115,17 +118,17 @@ class TorchNetwork:
         """Return the logits of each row of inputs; the state is forgotten where an episode starts."""
         import torch
 
-        inputs = self._policy.observations.split(torch.from_numpy(rows.astype(np.float32)))
+        inputs = self._policy.seen.split(torch.from_numpy(rows.astype(np.float32)))
         # One thread: products this small gain little from a second, and wait long for it on a busy machine.
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
             with torch.inference_mode():
                 if self._state is None:
-                    outputs, _, _ = self._policy(inputs)
+                    outputs, _ = self._policy.decide(inputs)
                 else:
                     begins = torch.from_numpy(starts).unsqueeze(0)
-                    outputs, _, self._state = self._policy(inputs, self._state, begins)
+                    outputs, self._state = self._policy.decide(inputs, self._state, begins)
         finally:
             torch.set_num_threads(threads)
         return np.array(outputs.numpy())

@@ -78,7 +78,7 @@ class NetworkAgent:
             network_of(values["policy"], values["state"]["weights"]),
             name=name,
             rules=env["rules"],
-            encoder=env["encoder"],
+            encoder=env["challenge_encoder"],
             observation=env["observation"],
             actions=env["actions"],
             masked=bool(settings.get("action_masks", False)),

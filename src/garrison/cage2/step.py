@@ -1,7 +1,8 @@
 """The turn order, reset, and the loop over a batch."""
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ Records = NDArray[np.void]
 RESET_NEXT_STEP = 0
 RESET_SAME_STEP = 1
 RESET_DISABLED = 2
+
+COMPILING = "garrison: compiling the CAGE-2 kernels, once; about ten seconds"
 
 
 @kernel
@@ -264,18 +267,35 @@ def are_compiled() -> bool:
 
 
 def warm_up() -> None:
-    """Compile every kernel that Python calls, or load it from the cache; print a line if it takes a while."""
+    """Compile every kernel that Python calls, or load it from the cache; say how far it is if that takes long."""
     if not COMPILED or all(k.signatures for k in _ENTRIES):
         return
-    if not are_compiled():
-        print("garrison: compiling the CAGE-2 kernels, once; about ten seconds...", file=sys.stderr, flush=True)
     envs, scenario, tapes = np.zeros(1, STATE), np.zeros(1, SCENARIO), np.zeros((1, 1), TAPE)
     mask, obs, actions = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros(1, np.int64)
     red_actions = np.zeros((1, 2), np.int8)
     rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
-    reset_batch(envs, scenario, False, mask, obs)
-    step_batch(envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False)
-    observe_batch(envs, scenario, mask, obs)
-    first_outside(actions, 0, 1)
-    mask_batch(envs, scenario, False, masks)
-    warm_up_checks(envs, scenario, tapes)
+    calls: list[Callable[[], object]] = [
+        lambda: reset_batch(envs, scenario, False, mask, obs),
+        lambda: step_batch(
+            envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False
+        ),
+        lambda: observe_batch(envs, scenario, mask, obs),
+        lambda: first_outside(actions, 0, 1),
+        lambda: mask_batch(envs, scenario, False, masks),
+        lambda: warm_up_checks(envs, scenario, tapes),
+    ]
+    takes_long = not are_compiled()
+    for number, call in enumerate(calls):
+        if takes_long:
+            tell_compiling(number, len(calls), sys.stderr)
+        call()
+    if takes_long:
+        tell_compiling(len(calls), len(calls), sys.stderr)
+
+
+def tell_compiling(done: int, count: int, stream: TextIO) -> None:
+    """Say that kernels are compiled: on a terminal in a line that counts them, elsewhere in one sentence."""
+    if stream.isatty():
+        print(f"\r{COMPILING}: {done} of {count}", end="\n" if done == count else "", file=stream, flush=True)
+    elif done == 0:
+        print(f"{COMPILING}...", file=stream, flush=True)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("name", "encoder", "begin", "reset", "act")
 """What `evaluate` uses of an agent; `rules` may be left out."""
+CELL_EPISODES = 1000
+"""In each cell of the challenge's protocol."""
 NEIGHBOURS = 2  # rows of the leaderboard shown above and below an agent's place
 
 
@@ -138,7 +140,7 @@ def check_agent(agent: Any) -> None:
         raise UserError(f"{what}, not a name: write evaluate(load_agent({str(agent)!r})).")
     if hasattr(agent, "env_settings"):
         env = agent.env_settings["env"]
-        raise UserError(f"{agent.name} was trained on {env}, not on CAGE-2: use garrison evaluate {agent.name}.")
+        raise UserError(f"{agent.name} was trained on {env}, not on CAGE-2: use garrison.evaluate.")
     if hasattr(agent, "predict"):
         raise UserError(f"{what}; wrap a model of Stable-Baselines3 as garrison.agents.Sb3Agent(model).")
     raise UserError(f"{what}; this {type(agent).__name__} has no {', no '.join(missing)}.")
@@ -147,7 +149,7 @@ def check_agent(agent: Any) -> None:
 def evaluate(
     agent: "Agent",
     rules: str | None = None,
-    episodes: int = 1000,
+    episodes: int = CELL_EPISODES,
     seed: int = 0,
     reds: "Sequence[OneRed]" = leaderboard.EVALUATED_REDS,
     lengths: Sequence[int] = leaderboard.LENGTHS,

@@ -1,8 +1,9 @@
-"""`garrison evaluate AGENT`: the challenge's score of a scripted agent, a shipped one, a run or a checkpoint."""
+"""`garrison evaluate AGENT`: the score of a scripted agent, a shipped one, a run or a checkpoint."""
 
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
@@ -10,12 +11,10 @@ import tyro
 from garrison.agents import load_agent
 from garrison.cage2.names import SCRIPTED_REDS
 from garrison.challenge import leaderboard
-from garrison.challenge.evaluation import evaluate
+from garrison.challenge.evaluation import Evaluation
 from garrison.commands.progress import progress
 from garrison.errors import UserError
-
-CELL_EPISODES = 1000
-EPISODES = 100
+from garrison.runs.scoring import evaluate
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,8 @@ class Arguments:
     rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
     """The rules of the game. By default those that the agent was trained under, head for a scripted agent."""
     episodes: int | None = None
-    """Episodes per cell, per attacker and length: by default 1000. On other environments, episodes in all: 100."""
+    """Episodes per cell, per attacker and length: by default 1000. On other environments, episodes in all: by default
+    100, or 3 with --video."""
     seed: int = 0
     """Decides every draw: the same seed gives the same result."""
     red: str = ",".join(leaderboard.EVALUATED_REDS)
@@ -39,8 +39,10 @@ class Arguments:
     """Steps per episode. Each length is played apart."""
     sample: bool = False
     """Draw a network's actions instead of taking the likeliest."""
+    video: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Other environments: film the episodes into this folder. They are played one after the other."""
     json: bool = False
-    """Print JSON instead of text."""
+    """Print JSON instead of text; on other environments with every episode's return and length."""
 
 
 def main(arguments: list[str]) -> int:
@@ -52,31 +54,14 @@ def main(arguments: list[str]) -> int:
     if ":" in args.red and set(names) <= {*SCRIPTED_REDS}:
         raise UserError(f"each attacker is played apart: write --red {','.join(names)}, without shares.")
     agent = load_agent(args.agent, sample=args.sample)
-    if hasattr(agent, "env_settings"):
-        return score_episodes(agent, args)
-    episodes = CELL_EPISODES if args.episodes is None else args.episodes
     with progress() as say:
-        result = evaluate(agent, args.rules or None, episodes, args.seed, args.red.split(","), args.length, say)
+        result: Any = evaluate(
+            agent, args.rules or None, args.episodes, args.seed, args.red.split(","), args.length, say, args.video
+        )
     print(json.dumps(result.to_dict()) if args.json else result.to_text())
-    if not args.json and sys.stdout.isatty() and not result.is_official:
+    is_unranked = isinstance(result, Evaluation) and not result.is_official
+    if not args.json and sys.stdout.isatty() and is_unranked:
         print("\nThe leaderboard is shown for the challenge's nine cells only.")
-    return 0
-
-
-def score_episodes(agent: Any, args: Arguments) -> int:
-    """Score the agent of a run on another environment than CAGE-2."""
-    from garrison.runs import yaml_settings
-    from garrison.tasks.episode_score import play_episodes
-    from garrison.tasks.registry import EnvConfig, task_of
-
-    defaults = Arguments(args.agent)
-    given = [name for name in ("rules", "red", "length") if getattr(args, name) != getattr(defaults, name)]
-    if given:
-        raise UserError(f"--{given[0]} is for CAGE-2; {agent.name} was trained on {agent.env_settings['env']}.")
-    task = task_of(yaml_settings.read(EnvConfig, agent.env_settings, EnvConfig(), "env"))
-    episodes = EPISODES if args.episodes is None else args.episodes
-    result = play_episodes(agent, task, episodes, args.seed)
-    print(json.dumps(result.to_dict()) if args.json else result.to_text())
     return 0
 
 

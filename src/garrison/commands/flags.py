@@ -13,6 +13,13 @@ def value_of(flag: str, arguments: list[str]) -> str | None:
     return None
 
 
+def values_of(flag: str, arguments: list[str]) -> list[str]:
+    """Return what the command line says for a flag with several values, which must be known before the others."""
+    if (first := value_of(flag, arguments)) is None or flag not in arguments:
+        return [] if first is None else [first]
+    return leading(arguments[arguments.index(flag) + 1 :])
+
+
 def leading(arguments: list[str]) -> list[str]:
     """Return the words before the first flag."""
     flags = [k for k, word in enumerate(arguments) if word.startswith("-") and not word[1:2].isdigit()]

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import tyro
 
-from garrison.commands.flags import value_of
+from garrison.cage2.names import ENCODERS
+from garrison.commands.flags import value_of, values_of, with_new_names
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.runs.experiment import Experiment
-from garrison.runs.experiment_file import find_experiment, load_config
+from garrison.runs.experiment_file import find_experiment, is_environment, load_config
 from garrison.runs.folder import RunFolder
 from garrison.runs.presets import PRESETS, default_preset
 from garrison.system import require
+from garrison.vector.naming import parse_env_args
 
 
 @dataclass(frozen=True)
@@ -53,24 +55,34 @@ def main(arguments: list[str]) -> int:
 
 def parse(arguments: list[str]) -> tuple[str, Arguments]:
     """Return the run's name and its settings: preset or file, then flags."""
+    arguments = _with_renamed_encoder(arguments)
     resume = value_of("--resume", arguments)
     source = arguments[0] if arguments and not arguments[0].startswith("-") else None
     if resume and source:
         raise UserError(f"--resume continues a run with its own settings; leave out {source!r}.")
     if resume:
         name, base = Path(resume).name, load_config(RunFolder.open(Path(resume)).config)
-    elif source:
+    elif source and not is_environment(source):
         name, base = find_experiment(source)
     else:
-        base = default_preset(value_of("--env", arguments) or CAGE2)
+        env_args = parse_env_args(values_of("--env-args", arguments))
+        env = source or value_of("--env", arguments) or CAGE2
+        base = default_preset(env, env_args=env_args, backend=value_of("--backend", arguments) or "auto")
         name = base.name
     presets = "\n".join(f"  {key:<22} {what}" for key, (what, _) in PRESETS.items())
     args = tyro.cli(
         Arguments,
-        prog="garrison train [PRESET | FILE.yaml]",
+        prog="garrison train [PRESET | FILE.yaml | ENVIRONMENT]",
         description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or name}.",
         default=Arguments(base, resume or ""),
         args=arguments[1:] if source else arguments,
         config=(tyro.conf.OmitArgPrefixes,),
     )
     return name, args
+
+
+def _with_renamed_encoder(arguments: list[str]) -> list[str]:
+    """Accept `--encoder wrapper2`, which named CAGE-2's observations before policies had encoders, with a notice."""
+    if value_of("--encoder", arguments) in ENCODERS:
+        return with_new_names(arguments, {"--encoder": "--challenge-encoder"})
+    return arguments

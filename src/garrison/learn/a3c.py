@@ -14,12 +14,12 @@ import numpy as np
 import torch
 
 from garrison.learn import stages
-from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed, policy_of
+from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed
 from garrison.learn.actors.processes import start_actors
 from garrison.learn.actors.transport import Layout
 from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import A3CConfig
-from garrison.learn.envs import Envs, check_factory
+from garrison.learn.envs import Envs, check_factory, policy_of
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation

@@ -36,6 +36,9 @@ class PolicyConfig:
     is not an image passes), module:Class (your own torch.nn.Module), or auto (chosen by the observation space)."""
     normalise_observations: bool = False
     """Whether plain numbers in observations are scaled by their running mean and deviation."""
+    critic_extras: tuple[str, ...] = ()
+    """Extras of the environments, such as parts of their true state, that the critic sees and the actor does not; for
+    CAGE-2 the names of `envs.truth`, such as access."""
     continuous_actions: str = "gaussian"
     """How actions of a Box of floats are drawn: gaussian (what leaves the space is clipped) or squashed (by tanh to the
     bounds, which must be finite)."""
@@ -50,6 +53,8 @@ class PolicyConfig:
             object.__setattr__(self, "encoder", f"{encoder.__module__}:{encoder.__qualname__}")
         if ":" not in self.encoder:
             choose("encoder", self.encoder, ENCODER_NAMES)
+        is_apart = not self.critic_extras or self.trunk != "shared"
+        _require(is_apart, "trunk", self.trunk, "a critic with extras needs layers of its own: separate or encoder")
         for width in self.hidden:
             is_width = isinstance(width, int) and 0 < width < WIDEST
             _require(is_width, "hidden", self.hidden, "give positive widths such as 64 64")

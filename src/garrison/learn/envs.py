@@ -4,16 +4,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.learn.config import PolicyConfig
+from garrison.learn.nn.policy import Policy
 from garrison.learn.spaces.observations import ObservationForm
 from garrison.learn.spaces.registry import action_distribution
 from garrison.learn.tensors import to_arrays, to_tensors
 
 Flags = NDArray[np.bool_]
 Rows = NDArray[np.int64]
+Who = slice | Rows
+"""Some of the environments: all of them as a slice, any others by their numbers."""
+EVERYONE = slice(None)
 
 EnvFactory = Callable[[int], VectorEnv[Any, Any, Any]]
 """Makes a vector environment of this many environments; sent to other processes, so it must be picklable."""
@@ -30,6 +36,45 @@ def check_factory(envs: Envs, num_envs: int | None, algorithm: str) -> tuple[Env
     return envs, num_envs
 
 
+def is_ready_first(envs: Any) -> bool:
+    """Return whether some environments can be stepped while others are not done."""
+    return hasattr(envs, "send") and hasattr(envs, "recv")
+
+
+def extra_of(envs: Any, name: str) -> NDArray[Any]:
+    """Return the extra of that name, (N, ...), of a vector environment: from its `extras`, or from its `truth`."""
+    published = getattr(envs, "extras", None) or {}
+    found = published[name] if name in published else getattr(getattr(envs, "truth", None), name, None)
+    if not isinstance(found, np.ndarray):
+        raise UserError(
+            f"critic_extras names {name!r}, which the environments do not publish.",
+            hint="Environments publish extras in a mapping of arrays, their attribute `extras`; see docs/vector.md.",
+        )
+    return found
+
+
+def extras_space(envs: Any, names: tuple[str, ...]) -> spaces.Dict | None:
+    """Return the space of what a critic sees besides the observation; None if that is nothing."""
+    if not names:
+        return None
+    return spaces.Dict({name: _space_of(extra_of(envs, name)) for name in names})
+
+
+def _space_of(array: NDArray[Any]) -> spaces.Space[Any]:
+    shape, kind = array.shape[1:], array.dtype
+    if kind == np.bool_:
+        return spaces.MultiBinary(shape or 1)
+    if kind.kind in "iu":
+        return spaces.Box(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind.type)
+    return spaces.Box(-np.inf, np.inf, shape, np.float32)
+
+
+def policy_of(envs: VectorEnv[Any, Any, Any], config: PolicyConfig, seed: int = 0) -> Policy:
+    """Return a policy for the spaces of some environments, and for the extras that its critic is to see."""
+    extras = extras_space(envs, config.critic_extras)
+    return Policy(envs.single_observation_space, envs.single_action_space, config, seed, extras)
+
+
 class TrainableEnvs:
     """Any Gymnasium vector environment that resets itself.
 
@@ -41,36 +86,81 @@ class TrainableEnvs:
                                           else `infos["final_obs"]` is read
         times                             where the time of its calls went, see `garrison.vector.timing`
         get_state(), set_state(state)     what a run needs to continue exactly
+        extras, or truth                  named arrays beside the observations, for a critic that sees more
+        send(actions, env_ids), recv(n)   step some environments, and take the first n that are ready (all in flight, if
+                                          fewer), see `garrison.vector.backends.async_`; with `batch_size`, the most
+                                          to take at once, and `workers`, what steps them
+
+    With `critic_extras`, what it shows are pairs of observations and these extras, by their names.
 
     Raises a UserError if the environments do not reset themselves.
     """
 
-    def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
+    def __init__(self, envs: VectorEnv[Any, Any, Any], critic_extras: tuple[str, ...] = ()) -> None:
         mode = envs.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
         if mode == AutoresetMode.DISABLED:
             raise UserError("the environments must reset themselves: choose autoreset_mode SAME_STEP or NEXT_STEP.")
         self.envs: Any = envs
         self.num_envs = envs.num_envs
         self.resets_in_same_step = mode == AutoresetMode.SAME_STEP
-        self.reset, self.step = envs.reset, envs.step
+        self._critic_extras = critic_extras
+        if critic_extras and self.resets_in_same_step:
+            raise UserError(
+                "critic_extras need environments of the autoreset mode NEXT_STEP: under SAME_STEP the extras of an "
+                "episode's end are gone when it is reported."
+            )
         self._actions = action_distribution(envs.single_action_space)
+        if is_ready_first(envs):
+            able: Any = envs
+            self.send = able.send
+            self.batch_size, self.workers = int(able.batch_size), int(able.workers)
         self._has_masks = hasattr(envs, "action_masks")
         self._has_final_observations = hasattr(envs, "final_observations")
         self._has_times = hasattr(envs, "times")
         self._has_state = hasattr(envs, "get_state") and hasattr(envs, "set_state")
 
-    def masks(self, infos: dict[str, Any]) -> Flags:
-        """Return what is allowed now, (N, mask_size), given the infos of the last call."""
-        masks = self.envs.action_masks() if self._has_masks else infos.get("action_mask")
+    def reset(self, seed: int) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes everywhere; return what is seen, and infos."""
+        shown, infos = self.envs.reset(seed=seed)
+        return self._shown(shown), infos
+
+    def step(self, actions: Any) -> tuple[Any, ...]:
+        """Step all environments; return as Gymnasium does."""
+        shown, *results = self.envs.step(actions)
+        return self._shown(shown), *results
+
+    def recv(self, count: int) -> tuple[Any, ...]:
+        """Return the results of the first environments that are ready, and their numbers."""
+        shown, *results, ids = self.envs.recv(count)
+        return self._shown(shown, ids), *results, ids
+
+    def _shown(self, observations: Any, who: Who = EVERYONE) -> Any:
+        if not self._critic_extras:
+            return observations
+        return observations, {name: extra_of(self.envs, name)[who] for name in self._critic_extras}
+
+    def masks(self, infos: dict[str, Any], who: Who = EVERYONE) -> Flags:
+        """Return what the environments `who` may do now, (n, mask_size), given the infos of their last step."""
+        masks = self.envs.action_masks()[who] if self._has_masks else infos.get("action_mask")
         if masks is None:
             raise UserError(
                 "action_masks is set, but the environments have neither an action_masks() method nor an "
                 "'action_mask' entry in their infos."
             )
-        return self._actions.flat_masks(masks, self.num_envs)
+        if not (self._has_masks or np.all(infos.get("_action_mask", True))):
+            raise UserError(
+                "action_masks is set, but an environment gave no 'action_mask' entry in its infos: it must be there "
+                "after every reset and every step."
+            )
+        return self._actions.flat_masks(masks, self.num_envs if isinstance(who, slice) else len(who))
+
+    def known_ends(self, rows: Rows, infos: dict[str, Any]) -> Rows:
+        """Return those of `rows` of the last call whose episodes were not lost with a worker that died."""
+        lost = infos.get("worker_restarted")
+        return rows if lost is None else rows[~lost[rows]]
 
     def final_observations(self, rows: Rows, infos: dict[str, Any], form: ObservationForm) -> Any:
-        """Return, as a batch, the observations in which the episodes of `rows` ended in the last step."""
+        """Return, as a batch, the observations in which the episodes of `rows` of the last call ended."""
         if self._has_final_observations:
             return self.envs.final_observations[rows]
         return form.batch(list(infos["final_obs"][rows]))

@@ -14,14 +14,14 @@ import torch
 from numpy.typing import NDArray
 
 from garrison.learn import stages
-from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, policy_of
+from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec
 from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
 from garrison.learn.actors.local import Local
 from garrison.learn.actors.transport import Layout, Transport
 from garrison.learn.checks import STATE_FORMAT, check_finite, check_resumable, find_not_finite, start_from
 from garrison.learn.config import ImpalaConfig
-from garrison.learn.envs import EnvFactory, Envs, check_factory
+from garrison.learn.envs import EnvFactory, Envs, check_factory, policy_of
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation

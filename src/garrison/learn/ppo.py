@@ -17,14 +17,13 @@ from garrison.learn.checks import (
     find_not_finite,
     start_from,
 )
-from garrison.learn.collector import Collector
 from garrison.learn.config import PPOConfig
-from garrison.learn.envs import Envs, check_factory
+from garrison.learn.envs import Envs, check_factory, policy_of
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.loss import Means, Terms, normalisation
 from garrison.learn.nn.network import choose_threads, find_device, make_network
-from garrison.learn.nn.policy import Policy
+from garrison.learn.ready_first import make_collector
 from garrison.learn.rehearsal import rehearse
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance, gae
@@ -60,13 +59,13 @@ def train(
             return train(config, made, None, run, resume, weights)
     began = perf_counter()
     run = RunLog() if run is None else run
-    policy = Policy(envs.single_observation_space, envs.single_action_space, config.policy, config.seed)
+    policy = policy_of(envs, config.policy, config.seed)
     policy.move(find_device(config.device))
     threads_before = torch.get_num_threads()
     threads = choose_threads(config.threads, cores(), policy, envs.num_envs)
     network = make_network(policy, envs.num_envs, config.compute, threads)
     adam = Adam(policy.flat, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
-    collector = Collector(envs, network, config.seed, config.action_masks)
+    collector = make_collector(envs, network, config.seed, config.action_masks)
     rollout = Rollout.allocate(
         config.rollout, envs.num_envs, policy.observations, policy.actions, masked=config.action_masks
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.vector.auto import step_seconds
+from garrison.vector.auto import watch
 from garrison.vector.base import Setup
 from garrison.vector.naming import resolve_env
 from garrison.workers import usage
@@ -37,7 +37,7 @@ def inspect_env(request: dict[str, Any]) -> dict[str, Any]:
     spaces = one.observation_space, one.action_space
     one.close()
     return {
-        "step_seconds": step_seconds(Setup(makers)),
+        "step_seconds": watch(Setup(makers)).step,
         "observation_space": str(spaces[0]),
         "action_space": str(spaces[1]),
         "is_id": isinstance(env, str),

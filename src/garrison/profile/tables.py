@@ -204,7 +204,7 @@ def _advice(result: dict[str, Any]) -> list[str]:
     lines = [f"Advice: {advice['words']}"]
     lines.append(f"  garrison.vector.make(..., {result['envs']}, {', '.join(options)})")
     can_train = "seconds" in (result["look"]["inference"] or {})
-    if can_train and result["look"]["is_id"] and advice["backend"] != "async":
+    if can_train and result["look"]["is_id"]:
         command = ["garrison", "train", "--env", result["environment"], "--envs", str(result["envs"])]
         command += ["--backend", advice["backend"]]
         command += ["--workers", str(advice["workers"])] if len(options) > 1 else []
@@ -226,7 +226,7 @@ def _advice(result: dict[str, Any]) -> list[str]:
     if result["crowded"]:
         lines.append("  The cores were not free: this holds for the machine as it is now.")
     if advice["backend"] == "async":
-        lines += _wrapped("async gains by send and recv in your own loop; garrison train steps all together.", "  ")
+        lines += _wrapped("async gains by send and recv: garrison train uses them, so should your own loop.", "  ")
     return lines
 
 

@@ -4,6 +4,7 @@ from .experiment import RunConfig as RunConfig
 from .experiment_file import differences as differences
 from .experiment_file import load_experiment as load_experiment
 from .presets import PRESETS as PRESETS
+from .presets import default_preset as default_preset
 from .presets import preset as preset
 from .session import Outcome as Outcome
 from .start import train as train

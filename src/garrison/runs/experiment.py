@@ -10,6 +10,7 @@ from garrison.errors import UserError
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
+from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
@@ -17,6 +18,9 @@ from garrison.text import short
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 NO_PRESET = "none"
+"""The bare defaults of a learner."""
+AUTO = "auto"
+"""What follows from the environment, see `garrison.runs.chosen`."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,13 @@ class Experiment:
     run: RunConfig = field(default_factory=RunConfig)
     learner: LearnerConfig = field(default_factory=PPOConfig)
     preset: Annotated[str, tyro.conf.Suppress] = NO_PRESET
-    """The preset that it began from: `garrison.runs.experiment_file` tells what differs; none for the bare defaults."""
+    """The preset that it began from: `garrison.runs.experiment_file` tells what differs; none for the bare defaults,
+    auto for what follows from the environment."""
 
     @property
     def name(self) -> str:
         """What to call a run that nobody has named: its preset, or else its learner and its environment."""
-        if self.preset != NO_PRESET:
+        if self.preset not in (NO_PRESET, AUTO):
             return self.preset
         return re.sub(r"[^\w.]+", "-", f"{self.algorithm}-{self.env.env}")
 
@@ -81,7 +86,7 @@ class Experiment:
     @property
     def task(self) -> Task:
         """The family of the environments."""
-        return task_of(self.env)
+        return task_of(self.env, self.learner.policy.critic_extras)
 
     @property
     def has_remote_actors(self) -> bool:
@@ -120,6 +125,7 @@ class Experiment:
         parts = {f.name: getattr(base, f.name) for f in base._parts() if f.name != "learner"}
         if not isinstance(values, dict):
             raise UserError(f"the file must be a mapping of settings; got {shown(values)}.")
+        values = with_present_names(values)
         yaml_settings.check_names(values, ["preset", *parts, *LEARNERS])
         read = {
             name: yaml_settings.read(type(part), values[name], part, name)

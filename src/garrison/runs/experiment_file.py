@@ -4,22 +4,43 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium
+
 from garrison.errors import UserError
 from garrison.learn.registry import LEARNERS
-from garrison.registration import CAGE2
+from garrison.registration import is_atari
 from garrison.runs import yaml_settings
-from garrison.runs.experiment import NO_PRESET, Experiment, section_of
+from garrison.runs.experiment import AUTO, NO_PRESET, Experiment, section_of
 from garrison.runs.presets import PRESETS, default_preset, preset
+from garrison.tasks.registry import EnvConfig
 
+NAMING = ("env", "env_args", "backend")
+"""What must be known of an environment before its other settings follow from it."""
 PLACE = "run.out"
 """Where a run is written: it differs from every preset and decides nothing."""
 
 
 def find_experiment(source: str) -> tuple[str, Experiment]:
-    """Return the name and the settings of a preset or of a YAML file."""
-    if source.endswith((".yaml", ".yml")) or Path(source).is_file():
+    """Return the name and the settings of a preset, of a YAML file, or of what is usual for an environment."""
+    if _is_file(source):
         return Path(source).stem, load_experiment(Path(source))
+    if is_environment(source):
+        found = default_preset(source)
+        return found.name, found
     return source, preset(source)
+
+
+def is_environment(source: str) -> bool:
+    """Return whether this is written like the name of an environment and not like that of a preset.
+
+    >>> is_environment("Pendulum-v1"), is_environment("my_module:MyEnv"), is_environment("ppo-bline")
+    (True, True, False)
+    """
+    return not _is_file(source) and (":" in source or is_atari(source) or source in gymnasium.registry)
+
+
+def _is_file(source: str) -> bool:
+    return source.endswith((".yaml", ".yml")) or Path(source).is_file()
 
 
 def load_experiment(path: Path) -> Experiment:
@@ -70,6 +91,8 @@ def describe_base(experiment: Experiment) -> str:
     name = f"preset {experiment.preset}"
     if experiment.preset == NO_PRESET:
         name = f"no preset: the bare defaults of {experiment.algorithm}"
+    if experiment.preset == AUTO:
+        name = f"no preset: what is usual for {experiment.env.env}"
     changes = ", ".join(f"{_short(key)}: {_short(value)}" for key, value in differences(experiment).items())
     return f"{name}, but {changes}" if changes else name
 
@@ -77,6 +100,8 @@ def describe_base(experiment: Experiment) -> str:
 def differences(experiment: Experiment) -> dict[str, Any]:
     """Return the settings that differ from the preset's, by their dotted names."""
     base = PRESETS[experiment.preset][1] if experiment.preset in PRESETS else Experiment()
+    if experiment.preset == AUTO:
+        base = default_preset(experiment.env.env, experiment.algorithm, experiment.env.env_args, experiment.env.backend)
     if type(base.learner) is not type(experiment.learner):
         base = replace(base, learner=type(experiment.learner)())
     mine, theirs = (yaml_settings.flat(each.to_dict()) for each in (experiment, base))
@@ -87,9 +112,10 @@ def differences(experiment: Experiment) -> dict[str, Any]:
 def _base(values: dict[str, Any]) -> Experiment:
     section = section_of(values)
     env = values.get("env")
-    if "preset" not in values:
-        name = env.get("env", CAGE2) if isinstance(env, dict) else CAGE2
-        return default_preset(str(name), section or "ppo")
+    if values.get("preset", AUTO) == AUTO:
+        named = {key: env[key] for key in NAMING if key in env} if isinstance(env, dict) else {}
+        found = yaml_settings.read(EnvConfig, named, EnvConfig(), "env")
+        return default_preset(found.env, section or "ppo", found.env_args, found.backend)
     if not isinstance(values["preset"], str):
         raise UserError(f"preset must be the name of a preset; got {values['preset']!r}.")
     base = preset(values["preset"])

@@ -59,6 +59,7 @@ SUMMARY: dict[str, Kind] = {
     "total_updates": NUMBER,
     "episodes": NUMBER,
     "task": SETTINGS,
+    "task.red": TEXT,
     "task.red_odds": each(NUMBER),
     "task.rules": TEXT,
     "task.backend": TEXT,

@@ -1,13 +1,18 @@
 """Named experiments: `garrison train NAME`."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from garrison.errors import choose
 from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
 from garrison.registration import CAGE2
+from garrison.runs.chosen import CNN, MEASURED, PPO_NUMBERS, choose_settings
 from garrison.runs.experiment import NO_PRESET, Experiment, RunConfig
+from garrison.tasks.atari_games import FOR_TRAINING
 from garrison.tasks.registry import EnvConfig
+from garrison.vector.naming import name_of
 
 _ENV = EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact")
 _BLINE, _MEANDER = replace(_ENV, red="bline"), replace(_ENV, red="meander")
@@ -101,6 +106,70 @@ _A3C_CARTPOLE = A3CConfig(
     reward_scale=0.05,
 )
 
+_NATURE = replace(CNN, encoder="nature")
+# CoinRun as in train-procgen, with a head of 512 each for policy and value; IMPALA as in its paper.
+_COINRUN = EnvConfig(env="procgen-coinrun-v0", envs=32, env_args={"distribution_mode": "easy"})
+_PPO_COINRUN = PPOConfig(
+    steps=25_000_000,
+    rollout=128,
+    epochs=4,
+    minibatches=4,
+    learning_rate=5e-4,
+    learning_rate_schedule="constant",
+    gamma=0.999,
+    gae_lambda=0.95,
+    clip=0.2,
+    entropy_coef=0.01,
+    value_coef=0.5,
+    max_grad_norm=0.5,
+    policy=_NATURE,
+)
+_IMPALA_COINRUN = ImpalaConfig(
+    steps=25_000_000,
+    rollout=128,
+    learning_rate=3e-4,
+    learning_rate_schedule="constant",
+    gamma=0.999,
+    rho_bar=1.0,
+    c_bar=1.0,
+    entropy_coef=0.01,
+    value_coef=0.5,
+    policy=_NATURE,
+)
+# Atari as in CleanRL's ppo_atari: without sticky actions, so that scores compare with those of NoFrameskip-v4.
+_PONG = EnvConfig(env="ALE/Pong-v5", envs=8, env_args={"repeat_action_probability": 0.0, **FOR_TRAINING})
+_PPO_PONG = PPOConfig(
+    steps=10_000_000,
+    rollout=128,
+    epochs=4,
+    minibatches=4,
+    learning_rate=2.5e-4,
+    clip=0.1,
+    value_clip=0.1,
+    policy=replace(_NATURE, trunk="shared"),
+)
+_IMPALA_PONG = ImpalaConfig(
+    steps=20_000_000,
+    rollout=64,
+    learning_rate=6e-4,
+    policy=replace(_NATURE, trunk="shared"),
+)
+# Continuous actions as in CleanRL's ppo_continuous_action, with its 2048 steps from eight environments instead of one.
+_PPO_MUJOCO = replace(PPO_NUMBERS, rollout=256, minibatches=32, entropy_coef=0.0, value_clip=0.2, policy=MEASURED)
+_HOPPER = EnvConfig(env="Hopper-v5", envs=8)
+# As in RL Baselines3 Zoo: what a pendulum does now matters for a second, not for ten.
+_PPO_PENDULUM = replace(
+    PPO_NUMBERS,
+    steps=100_000,
+    rollout=1024,
+    minibatches=64,
+    learning_rate=1e-3,
+    learning_rate_schedule="constant",
+    gamma=0.9,
+    entropy_coef=0.0,
+    normalise_returns=False,
+)
+
 _PRESETS: dict[str, tuple[str, Experiment]] = {
     "ppo-mixed": (
         "CAGE-2 against B_line and Meander in equal shares; the default",
@@ -136,6 +205,23 @@ _PRESETS: dict[str, tuple[str, Experiment]] = {
         Experiment(replace(_MIXED, envs=64), learner=_A3C),
     ),
     "a3c-cartpole": ("CartPole-v1 by A3C", Experiment(_CARTPOLE, _BRIEF, _A3C_CARTPOLE)),
+    "ppo-coinrun": ("Procgen's CoinRun from its pictures", Experiment(_COINRUN, learner=_PPO_COINRUN)),
+    "impala-coinrun": (
+        "the same by IMPALA, eight games in each actor",
+        Experiment(replace(_COINRUN, envs=8), learner=_IMPALA_COINRUN),
+    ),
+    "ppo-pong": ("Atari's Pong from its pictures", Experiment(_PONG, learner=_PPO_PONG)),
+    "impala-pong": ("the same by IMPALA", Experiment(_PONG, learner=_IMPALA_PONG)),
+    "ppo-hopper": ("MuJoCo's Hopper-v5", Experiment(_HOPPER, learner=_PPO_MUJOCO)),
+    "ppo-halfcheetah": (
+        "MuJoCo's HalfCheetah-v5",
+        Experiment(replace(_HOPPER, env="HalfCheetah-v5"), learner=_PPO_MUJOCO),
+    ),
+    "ppo-walker": ("MuJoCo's Walker2d-v5", Experiment(replace(_HOPPER, env="Walker2d-v5"), learner=_PPO_MUJOCO)),
+    "ppo-pendulum": (
+        "Pendulum-v1: continuous actions, in a minute",
+        Experiment(EnvConfig(env="Pendulum-v1", envs=4, backend="serial"), _BRIEF, _PPO_PENDULUM),
+    ),
 }
 
 
@@ -144,19 +230,30 @@ PRESETS = {name: (what, replace(experiment, preset=name)) for name, (what, exper
 
 
 def preset(name: str) -> Experiment:
-    """Return a named experiment; `NO_PRESET` is PPO's bare defaults."""
+    """Return a named experiment; `none` is PPO's bare defaults."""
     if name == NO_PRESET:
         return Experiment()
     return PRESETS[choose("preset", name, list(PRESETS))][1]
 
 
-def default_preset(env: str = CAGE2, algorithm: str = "ppo") -> Experiment:
+def default_preset(
+    env: str | Callable[..., Any] = CAGE2,
+    algorithm: str = "ppo",
+    env_args: dict[str, Any] | None = None,
+    backend: str = "auto",
+) -> Experiment:
     """Return what settings that name no preset begin from.
 
-    That is the learner's `-mixed` preset for CAGE-2. Presets are tuned for an environment, so any other one begins
-    from the learner's bare defaults.
+    That is the learner's `-mixed` preset for CAGE-2. Presets are tuned for an environment, so for any other one they
+    follow from what it shows and takes (`garrison.runs.chosen`), for which it is made once.
+
+    Args:
+        env: the name of an environment, or a function or class of a module that makes one.
+        algorithm: the learner's name.
+        env_args: arguments for what makes the environment.
+        backend: where it will run, if that is `native`.
     """
-    name = f"{algorithm}-mixed"
-    if env == CAGE2 and name in PRESETS:
-        return preset(name)
-    return Experiment(EnvConfig(env=env), learner=LEARNERS[algorithm].config())
+    choose("learner", algorithm, list(LEARNERS))
+    if env == CAGE2:
+        return preset(f"{algorithm}-mixed")
+    return choose_settings(env if isinstance(env, str) else name_of(env), algorithm, env_args or {}, backend)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from garrison.errors import GarrisonError, UserError
 from garrison.learn.config import LearnerConfig
+from garrison.learn.envs import extras_space
 from garrison.learn.nn.description import describe_policy
 from garrison.learn.registry import LEARNERS, train
 from garrison.learn.result import Diverged
@@ -186,12 +187,12 @@ def run(
 
 def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
     """Return what a checkpoint says besides the learner's state; refuse spaces that no policy is for."""
-    spaces = envs.single_observation_space, envs.single_action_space
+    spaces, policy = (envs.single_observation_space, envs.single_action_space), experiment.learner.policy
     observation_form(spaces[0])
     action_distribution(spaces[1], experiment.learner.policy)
     return {
         "experiment": experiment.to_dict(),
-        "policy": describe_policy(experiment.learner.policy, *spaces),
+        "policy": describe_policy(policy, *spaces, extras_space(envs, policy.critic_extras)),
         "layout": layout(envs),
     }
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.errors import UserError
+from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import (
     COUNT,
     COUNTS,
@@ -106,7 +107,11 @@ WIDTHS = Kind(
     "a list of widths", lambda value: isinstance(value, list) and all(is_count(item) and item > 0 for item in value)
 )
 SPACE = Kind("a description of a space", _is_space)
+NAMED_SPACES = Kind("a description of spaces by name", lambda value: _is_space(value) and value["kind"] == "Dict")
+NAMES = Kind("a list of names", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
+YES_OR_NO = Kind("true or false", lambda value: isinstance(value, bool))
 VECTOR = Kind("a vector of finite numbers", lambda value: _is_finite(value, "float32", axes=1) and len(value) > 0)
+DOUBLES = Kind("a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1))
 SQUARES = Kind(
     "a vector of finite numbers, none below 0", lambda value: VECTOR.holds(value) and bool((value >= 0).all())
 )
@@ -132,6 +137,17 @@ NEWER: dict[str, Kind] = {
     "policy.config.recurrent_size": COUNT,
     "policy.config.continuous_actions": TEXT,
     "policy.config.log_std_init": NUMBER,
+    "policy.config.encoder": TEXT,
+    "policy.config.normalise_observations": YES_OR_NO,
+    "policy.config.critic_extras": NAMES,
+    "policy.extras_space": NAMED_SPACES,
+    "state.reward_scale": MAPPING,
+    "state.reward_scale.moments": Kind(
+        "three finite numbers", lambda value: _is_finite(value, "float64") and value.shape == (3,)
+    ),
+    "state.reward_scale.discounted": Kind(
+        "a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1)
+    ),
 }
 """What the first checkpoints did not have."""
 RUN: dict[str, Kind] = {
@@ -161,7 +177,7 @@ COLLECTOR: dict[str, Kind] = {
     "state.collector.masks": Kind("a table of flags", lambda value: _is_array(value, "bool", axes=2)),
     "state.collector.starts": FLAGS,
     "state.collector.resetting": FLAGS,
-    "state.collector.returns": Kind("a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1)),
+    "state.collector.returns": DOUBLES,
     "state.collector.lengths": Kind("a vector of whole numbers", lambda value: _is_array(value, "int64", axes=1)),
     "state.collector.streams": Kind(
         "an array of whole numbers", lambda value: _is_array(value, "int64") and value.ndim > 0
@@ -170,7 +186,7 @@ COLLECTOR: dict[str, Kind] = {
 }
 """What a collector in the learner's own process adds."""
 NO_AGENT = "it holds no agent"
-CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "encoder", "observation", "actions")}
+CAGE2_AGENT = {f"experiment.env.{key}": TEXT for key in ("rules", "challenge_encoder", "observation", "actions")}
 """How an agent of CAGE-2 sees the game."""
 WORKFLOW_AGENT: dict[str, Kind] = {**CAGE2_AGENT, "experiment.workflow.orders": COUNTS}
 """What an agent that follows workflows has besides."""
@@ -189,8 +205,10 @@ WORKFLOW_RUN: dict[str, Kind] = {
 def require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None) -> None:
     """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's.
 
-    `also` is what this kind of agent needs besides.
+    `also` is what this kind of agent needs besides. Settings get the names that they have now.
     """
+    if isinstance(values, dict) and "experiment" in values:
+        values["experiment"] = with_present_names(values["experiment"])
     _check(values, AGENT | dict(also or {}), name, NO_AGENT)
     _check(values, present(values, NEWER), name)
     if "workflow" in values["experiment"]:

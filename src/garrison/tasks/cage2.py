@@ -27,7 +27,7 @@ class Cage2Settings(EnvSettings):
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
     length: int = 100
     """CAGE-2: steps after which an episode is cut."""
-    encoder: str = "challenge"
+    challenge_encoder: str = "challenge"
     """CAGE-2: which 52 observations Blue sees: challenge or wrapper2."""
     observation: str = "bits"
     """CAGE-2: what the policy sees: bits (the 52) or memory (also what it can remember of them and of its actions)."""
@@ -39,7 +39,7 @@ class Cage2Settings(EnvSettings):
         if not 1 <= self.length < MANY:
             raise UserError(f"length must be at least 1, and less than {MANY:,}; got {self.length}.")
         choose("rules", self.rules, RULES)
-        choose("encoder", self.encoder, ENCODERS)
+        choose("challenge_encoder", self.challenge_encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)
         choose("actions", self.actions, ACTION_SETS)
         _ = self.red_odds
@@ -57,7 +57,7 @@ def env_arguments(config: Cage2Settings) -> dict[str, Any]:
         "red": odds if len(odds) > 1 else next(iter(odds), config.red),
         "rules": config.rules,
         "length": config.length,
-        "encoder": config.encoder,
+        "encoder": config.challenge_encoder,
         "observation": config.observation,
         "actions": config.actions,
     }
@@ -76,7 +76,7 @@ class Cage2Task(Task):
         if config.backend in NATIVE:
             from garrison.cage2 import VectorEnv
 
-            return VectorEnv(num_envs, autoreset_mode="SameStep", copy=False, **arguments)
+            return VectorEnv(num_envs, autoreset_mode=self.autoreset_mode, copy=False, **arguments)
         from garrison import vector
 
         return vector.make(
@@ -84,7 +84,8 @@ class Cage2Task(Task):
             num_envs,
             config.backend,
             workers=config.workers or None,
-            autoreset_mode="SameStep",
+            autoreset_mode=self.autoreset_mode,
+            extras=self.extras,
             copy=False,
             timing="workers",
             **arguments,

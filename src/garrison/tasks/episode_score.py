@@ -1,8 +1,10 @@
 """A plain score for any environment: whole episodes, their mean return and its confidence."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from garrison.errors import UserError
 from garrison.learn.envs import TrainableEnvs
 from garrison.tasks.task import NotScored, Task
+from garrison.tasks.video import filmed
 
 if TYPE_CHECKING:
     from garrison.agents.spaces import SpaceAgent
@@ -51,6 +54,8 @@ class EpisodeScore:
             "lowest": min(self.returns),
             "highest": max(self.returns),
             "mean_length": float(np.mean(self.lengths)),
+            "returns": list(self.returns),
+            "lengths": list(self.lengths),
         }
 
     def to_text(self) -> str:
@@ -62,19 +67,35 @@ class EpisodeScore:
         )
 
 
-def play_episodes(agent: "SpaceAgent", task: Task, episodes: int, seed: int) -> EpisodeScore:
+def play_episodes(
+    agent: "SpaceAgent",
+    task: Task,
+    episodes: int,
+    seed: int,
+    say: Callable[[str], None] = lambda text: None,
+    video: Path | None = None,
+) -> EpisodeScore:
     """Play whole episodes in environments of a task; raise `NotScored` if one does not end.
 
     Every environment plays a share that is fixed before: counting whichever episodes end first would prefer short ones.
+
+    Args:
+        agent: who plays.
+        task: where.
+        episodes: how many in all.
+        seed: decides every draw.
+        say: is told how many have been played.
+        video: a folder for films of them; then one environment plays them all.
     """
     if episodes < 2:
         raise UserError(f"at least 2 episodes are needed to estimate the error; got {episodes}.")
     if seed < 0:
         raise UserError(f"seed must be 0 or more; got {seed}.")
-    num_envs = min(episodes, MOST_ENVS)
+    task = task.as_scored()
+    num_envs = 1 if video else min(episodes, MOST_ENVS)
     left = np.full(num_envs, episodes // num_envs)
     left[: episodes % num_envs] += 1
-    envs = TrainableEnvs(_at_hand(task).make_envs(num_envs))
+    envs = TrainableEnvs(filmed(task, video, episodes) if video else _at_hand(task).make_envs(num_envs))
     returns: list[list[float]] = [[] for _ in range(num_envs)]
     lengths: list[list[int]] = [[] for _ in range(num_envs)]
     totals, steps = np.zeros(num_envs), np.zeros(num_envs, np.int64)
@@ -93,6 +114,7 @@ def play_episodes(agent: "SpaceAgent", task: Task, episodes: int, seed: int) -> 
                 returns[i].append(float(totals[i]))
                 lengths[i].append(int(steps[i]))
                 left[i] -= 1
+                say(f"{episodes - left.sum()} of {episodes} episodes")
             totals[ended], steps[ended] = 0.0, 0
             if steps[left > 0].max(initial=0) >= LONGEST:
                 raise NotScored(

@@ -1,6 +1,8 @@
 """Any environment of Gymnasium, by its id or by what makes it, stepped by a backend of `garrison.vector`."""
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -36,8 +38,19 @@ class GymnasiumTask(Task):
 
     def make_envs(self, num_envs: int) -> Any:
         """Make a vector environment on the backend that the settings name."""
-        try:
+        with self._explained():
             return self._make(num_envs)
+
+    def make_env(self, render_mode: str) -> Any:
+        """Make one environment that renders itself so, if it can."""
+        with self._explained():
+            return self._make_one(render_mode=render_mode)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say which environment could not be made."""
+        try:
+            yield
         except GarrisonError:
             raise
         except Exception as error:
@@ -45,6 +58,12 @@ class GymnasiumTask(Task):
                 f"the environment {self.config.env} could not be made: {type(error).__name__}: {error}",
                 details="".join(traceback.format_exception(error)),
             ) from error
+
+    def _make_one(self, **more: Any) -> Any:
+        from garrison.vector.options import makers_of
+
+        (make,) = makers_of(resolve_env(self.config.env), 1, {**self.config.env_args, **more})
+        return make()
 
     def _make(self, num_envs: int) -> Any:
         from garrison.vector.options import makers_of
@@ -65,9 +84,11 @@ class GymnasiumTask(Task):
             num_envs,
             backend,
             workers=self.config.workers or None,
-            autoreset_mode="SameStep",
+            autoreset_mode=self.autoreset_mode,
+            extras=self.extras,
             copy=False,
             timing="workers",
+            ready_first=True,  # as the learners' collectors are
             **env_args,
         )
 

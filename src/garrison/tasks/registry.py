@@ -33,6 +33,6 @@ def family_of(env: str) -> type[Task]:
     return AtariTask if is_atari(env) else TASKS.get(env, GymnasiumTask)
 
 
-def task_of(config: EnvConfig) -> Task:
-    """Return the task of these environments."""
-    return family_of(config.env)(config)
+def task_of(config: EnvConfig, extras: tuple[str, ...] = ()) -> Task:
+    """Return the task of these environments, which publish these extras."""
+    return family_of(config.env)(config, extras=extras)

@@ -1,8 +1,8 @@
 """What a family of environments tells about itself, with defaults for a family that has nothing special to say."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from garrison.errors import GarrisonError, UserError
 from garrison.learn.config import LearnerConfig
@@ -71,6 +71,8 @@ class Task(ABC):
     """A family of environments with its settings; picklable, because actors make environments in their processes."""
 
     config: EnvSettings
+    extras: tuple[str, ...] = field(default=(), kw_only=True)
+    """Names of extras that the environments must publish, for a critic that sees them."""
     fixed: ClassVar[tuple[str, ...]] = ("env", "envs")
     """Settings that a resumed run must not change."""
     final_episodes: ClassVar[int] = 32
@@ -78,7 +80,16 @@ class Task(ABC):
 
     @abstractmethod
     def make_envs(self, num_envs: int) -> Any:
-        """Make a vector environment of this many environments, with the autoreset mode `SameStep`."""
+        """Make a vector environment of this many environments, with this autoreset mode and these extras."""
+
+    @property
+    def autoreset_mode(self) -> Literal["NextStep", "SameStep"]:
+        """The quicker one, unless the extras of an episode's end must be seen: they are gone under `SameStep`."""
+        return "NextStep" if self.extras else "SameStep"
+
+    def make_env(self, render_mode: str) -> Any:
+        """Make one environment that renders itself so, to be filmed."""
+        raise UserError(f"there is no film of {self.config.env}: its family makes no single environments.")
 
     @abstractmethod
     def describe(self) -> str:
@@ -87,6 +98,10 @@ class Task(ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Return what the summary keeps about the environments."""
+
+    def as_scored(self) -> "Task":
+        """Return the task as policies are scored on it: without what is changed about it only for training."""
+        return self
 
     def check(self, learner: LearnerConfig) -> None:
         """Raise a UserError if these environments do not have what the learner needs."""
@@ -118,4 +133,4 @@ class Task(ABC):
         from garrison.agents.spaces import SpaceAgent
         from garrison.tasks.episode_score import play_episodes
 
-        return play_episodes(SpaceAgent(values, name), self, episodes, seed=0)
+        return play_episodes(SpaceAgent(values, name), replace(self, extras=()), episodes, seed=0)

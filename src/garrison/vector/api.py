@@ -56,6 +56,7 @@ def make(
     on_worker_death: OnWorkerDeath = ...,
     copy: bool = ...,
     timing: Timing = ...,
+    ready_first: bool = ...,
     **env_kwargs: Any,
 ) -> "BatchedEnvs | NativeEnvs": ...
 @overload
@@ -141,6 +142,7 @@ def make(
     on_worker_death: OnWorkerDeath = ...,
     copy: bool = ...,
     timing: Timing = ...,
+    ready_first: bool = ...,
     **env_kwargs: Any,
 ) -> "BatchedEnvs | NativeEnvs": ...
 def make(
@@ -157,6 +159,7 @@ def make(
     on_worker_death: OnWorkerDeath = "raise",
     copy: bool = True,
     timing: Timing = False,
+    ready_first: bool = False,
     **env_kwargs: Any,
 ) -> "BatchedEnvs | NativeEnvs":
     """Make `num_envs` environments behind one `gymnasium.vector.VectorEnv`.
@@ -183,6 +186,8 @@ def make(
         copy: Return fresh arrays from every call; False returns the buffers, which the next step overwrites.
         timing: Account for the time of every call in `envs.times`: environment compute, resets, extras, copying, IPC,
             waiting for the slowest; "workers" does so only where worker processes step the environments.
+        ready_first: Say that you will use `send` and `recv` where there are any: auto may then choose async, and does
+            where steps are so uneven that waiting for the slowest would cost more. Means nothing to other backends.
         env_kwargs: Passed on to the environment.
     """
     check_backend(backend)
@@ -213,7 +218,7 @@ def make(
     if backend == "auto":
         from garrison.vector import auto
 
-        setup, choice = auto.look(setup, workers or cores())
+        setup, choice = auto.look(setup, workers or cores(), ready_first)
         envs = build(choice.backend, setup, timing is True)
         auto.announce(envs, choice)
         return envs

@@ -1,19 +1,26 @@
 """`auto`: time one environment for a moment, then choose the backend and the number of workers."""
 
 import logging
-import time
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from garrison.text import duration
 from garrison.vector.base import Setup
 from garrison.vector.timing.cost_model import Load, predict
+from garrison.vector.timing.parts import BINS, Distribution, bins_of, clock
 
 LOOK_SECONDS = 0.1
 """How long one environment is watched."""
 MOST_STEPS = 2000
+FEWEST_STEPS = 3
+FEWEST_UNEVEN = 20
+"""How many steps tell how uneven they are; a caller that can use it waits for them,"""
+LONGEST_LOOK_SECONDS = 1.0
+"""but not longer than this."""
 MARGIN = 1.15
-"""How much faster processes must promise to be: they cost memory, and the promise is an estimate."""
+"""How much faster the less simple choice must promise to be: processes cost memory, and a promise is an estimate."""
 
 log = logging.getLogger("garrison.vector")
 
@@ -27,49 +34,66 @@ class Choice:
     why: str
 
 
-def choose(step_seconds: float, num_envs: int, cores: int) -> Choice:
-    """Choose for environments whose step takes `step_seconds`, from a model of what each backend adds."""
+def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False) -> Choice:
+    """Choose for environments whose steps take what `load` says, from a model of what each backend adds.
+
+    `async` is for callers that take environments `ready_first`: whoever calls `step` waits for all of them anyway.
+    """
     workers = max(1, min(cores, num_envs))
-    load = Load(step_seconds)
     serial = predict("serial", load, num_envs, 1, cores)
-    shared = predict("shared", load, num_envs, workers, workers)
-    cost = f"a step takes {duration(step_seconds)}"
+    shared = predict("shared", replace(load, steps=None), num_envs, workers, workers)
+    cost = f"a step takes {duration(load.step)}"
     if workers == 1:
         return Choice(
             "serial", 1, f"{cost}; there is one {'core' if cores == 1 else 'environment'}, so nothing runs at once"
         )
     times = f"{num_envs} take {duration(serial)} in one process, about {duration(shared)} with {workers} workers"
-    if serial > MARGIN * shared:
-        return Choice("shared", workers, f"{cost}; {times}")
-    return Choice("serial", 1, f"{cost}; {times}, too little gain to pay for processes")
+    if serial <= MARGIN * shared:
+        return Choice("serial", 1, f"{cost}; {times}, too little gain to pay for processes")
+    if ready_first:
+        batch = max(1, num_envs // max(2, workers))  # a worker that runs out has filled one by itself
+        waiting = predict("shared", load, num_envs, workers, workers)
+        if waiting > MARGIN * predict("async", load, num_envs, workers, workers, batch):
+            return Choice("async", workers, f"{cost}; {times}, {duration(waiting)} if they wait for the slowest")
+    return Choice("shared", workers, f"{cost}; {times}")
 
 
-def step_seconds(setup: Setup) -> float:
-    """Make the first environment here, step it with random actions for a moment, and return its mean step time.
+def watch(setup: Setup, ready_first: bool = False) -> Load:
+    """Make the first environment here, step it with random actions for a moment, and return what its steps take.
 
-    Resets are part of the mean, in the proportion in which they happen.
+    A reset counts with the step after it. How uneven steps are is told only to a caller that takes environments
+    `ready_first`, and only if there were enough of them.
     """
     env = setup.makers[0]()
+    wanted, longest = (FEWEST_UNEVEN, LONGEST_LOOK_SECONDS) if ready_first else (FEWEST_STEPS, LOOK_SECONDS)
     try:
         env.action_space.seed(0)
         env.reset(seed=0)
         _, _, terminated, truncated, _ = env.step(env.action_space.sample())  # the first may compile or load
         actions = [env.action_space.sample() for _ in range(64)]
-        steps = 0
-        begun = time.perf_counter()
-        while steps < MOST_STEPS and (steps < 3 or time.perf_counter() - begun < LOOK_SECONDS):
+        stamps = [clock()]
+        for k in range(MOST_STEPS):
             if terminated or truncated:
                 env.reset()
-            _, _, terminated, truncated, _ = env.step(actions[steps % 64])
-            steps += 1
-        return (time.perf_counter() - begun) / steps
+            _, _, terminated, truncated, _ = env.step(actions[k % 64])
+            stamps.append(clock())
+            spent = 1e-9 * (stamps[-1] - stamps[0])
+            if k >= FEWEST_STEPS and spent > (LOOK_SECONDS if k >= wanted else longest):
+                break
     finally:
         env.close()
+    times = np.diff(np.array(stamps))
+    tells = ready_first and len(times) >= FEWEST_UNEVEN
+    return Load(
+        step=1e-9 * float(times.mean()),
+        steps=Distribution(np.bincount(bins_of(times), minlength=BINS)) if tells else None,
+    )
 
 
-def look(setup: Setup, cores: int) -> tuple[Setup, Choice]:
+def look(setup: Setup, cores: int, ready_first: bool) -> tuple[Setup, Choice]:
     """Time an environment; return the setup with the number of workers that it recommends, and the choice."""
-    choice = choose(step_seconds(setup), setup.num_envs, cores)
+    ready_first = ready_first and min(cores, setup.num_envs) > 1  # one worker has nobody to wait for
+    choice = choose(watch(setup, ready_first), setup.num_envs, cores, ready_first)
     return replace(setup, workers=choice.workers), choice
 
 

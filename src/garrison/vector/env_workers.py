@@ -17,7 +17,7 @@ import numpy as np
 from garrison.vector import messages, rows
 from garrison.vector.base import EnvInfo, Setup
 from garrison.vector.buffers import BufferPlan, Buffers, size
-from garrison.vector.group import POSITION_BITS
+from garrison.vector.group import POSITION_BITS, Entries
 from garrison.vector.worker import WorkerTask, pack_objects, put_objects, work
 from garrison.workers import channel
 from garrison.workers.channel import Message
@@ -201,15 +201,21 @@ class EnvWorkers:
         return pickle.loads(payload) if payload else None
 
     def discard_replies(self, w: int) -> None:
-        """Throw away what a worker still says about earlier commands, up to its answer to this one."""
+        """Throw away what a worker still says about earlier commands."""
+        for _ in self.last_words(w):
+            pass
+
+    def last_words(self, w: int) -> Iterator[Message]:
+        """Let a worker finish all that it was told, and yield what it says about it."""
         token = next(self._tokens)
         self.command(w, "sync", (token,))
         message = self._next_message(w, "after a failure")
         while message.opcode != channel.RESULT or pickle.loads(message.payload) != token:
+            yield message
             message = self._next_message(w, "after a failure")
 
-    def replace(self, w: int, seeds: list[int | None]) -> None:
-        """Start a new worker in the place of a dead one, with fresh episodes marked truncated.
+    def replace(self, w: int, seeds: list[int | None]) -> Entries:
+        """Start a new worker in the place of a dead one, with fresh episodes marked truncated; return their infos.
 
         Raises WorkerDied and closes everything if the setup says so, or if the new one dies as well.
         """
@@ -219,9 +225,10 @@ class EnvWorkers:
         self.pool.restart(w)
         assert self._plan is not None
         self.wait_for(w, "again, right after its restart")
-        for name, arguments in (("attach", self._plan), ("revive", (seeds,))):
-            self.command(w, name, arguments)
-            self.wait_for(w, "again, right after its restart")
+        self.command(w, "attach", self._plan)
+        self.wait_for(w, "again, right after its restart")
+        self.command(w, "revive", (seeds,))
+        return self.wait_for(w, "again, right after its restart") or []
 
     def raise_death(self, w: int, when: str = "") -> NoReturn:
         """Close everything and raise WorkerDied."""

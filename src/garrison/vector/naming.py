@@ -1,6 +1,7 @@
 """One way to name an environment in text: a Gymnasium id, `module:Id` or `module:callable`; and its arguments."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from importlib import import_module
@@ -44,6 +45,20 @@ def resolve_env(name: str) -> str | Callable[..., Any]:
     if isinstance(entry_point, str) and entry_point.startswith("gymnasium.envs.mujoco"):
         require("mujoco")
     return name
+
+
+def name_of(maker: Callable[..., Any]) -> str:
+    """Return what makes environments as `module:callable`, which files and other processes can find it by.
+
+    >>> name_of(gymnasium.make)
+    'gymnasium.envs.registration:make'
+    """
+    module, name = getattr(maker, "__module__", ""), getattr(maker, "__qualname__", "")
+    if getattr(sys.modules.get(module), name, None) is not maker or module == "__main__":
+        raise UserError(
+            f"{maker!r} has no name that a file could give: define it at the top of a module, and import it from there."
+        )
+    return f"{module}:{name}"
 
 
 def parse_env_args(pairs: Iterable[str]) -> dict[str, Any]:

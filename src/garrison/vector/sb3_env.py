@@ -13,6 +13,8 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from garrison.errors import UserError
 from garrison.vector import rows
+from garrison.vector.backends.serial import SerialEnvs
+from garrison.vector.backends.threads import ThreadedEnvs
 from garrison.vector.base import BatchedEnvs
 from garrison.workers.faults import EnvFailed
 
@@ -23,7 +25,9 @@ class Sb3Env(VecEnv):
     """A Gymnasium vector environment with SAME_STEP or DISABLED autoreset, as SB3 sees it."""
 
     def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
-        self.envs = envs
+        self._batch = envs
+        if isinstance(envs.unwrapped, SerialEnvs | ThreadedEnvs):  # as in SB3's DummyVecEnv; other processes show none
+            self.envs: Sequence[Any] = envs.unwrapped.envs
         self._each = envs.unwrapped if isinstance(envs.unwrapped, BatchedEnvs) else None
         """What reaches single environments; None for a compiled batch, which has none."""
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
@@ -37,7 +41,7 @@ class Sb3Env(VecEnv):
     def reset(self) -> Any:
         """Reset all environments with the seeds and options given before."""
         seeds: Any = self._seeds
-        observations, infos = self.envs.reset(seed=seeds, options=self._reset_options_given())
+        observations, infos = self._batch.reset(seed=seeds, options=self._reset_options_given())
         self.reset_infos = one_by_one(infos, self.num_envs)
         self._returns[:] = 0.0
         self._lengths[:] = 0
@@ -61,7 +65,7 @@ class Sb3Env(VecEnv):
 
     def step_wait(self) -> Any:
         """Step all environments; those that end come back reset."""
-        observations, rewards, terminations, truncations, infos = self.envs.step(self._actions)
+        observations, rewards, terminations, truncations, infos = self._batch.step(self._actions)
         # SB3 keeps the last observations while it steps, so they must not be our buffers.
         observations = rows.duplicate(observations)
         rewards = rewards.astype(np.float32)
@@ -86,7 +90,7 @@ class Sb3Env(VecEnv):
             else:
                 finals[i] = rows.duplicate(rows.part_of(observations, i))  # type: ignore[arg-type]
         if not self._resets_itself:
-            fresh, infos = self.envs.reset(options={"reset_mask": dones})
+            fresh, infos = self._batch.reset(options={"reset_mask": dones})
             where = np.flatnonzero(dones)
             rows.assign(observations, where, rows.part_of(fresh, where), "observations")
             begun = one_by_one(infos, self.num_envs)
@@ -106,15 +110,15 @@ class Sb3Env(VecEnv):
 
     def close(self) -> None:
         """Close the environments."""
-        self.envs.close()
+        self._batch.close()
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """Return an attribute of the chosen environments."""
         chosen = self._chosen(indices)
         if attr_name == "render_mode":
-            return [self.envs.render_mode for _ in chosen]
+            return [self._batch.render_mode for _ in chosen]
         if self._each is None:
-            return self._rows_of(getattr(self.envs, attr_name), chosen)
+            return self._rows_of(getattr(self._batch, attr_name), chosen)
         try:
             return self._each.call_some(chosen, "get_wrapper_attr", attr_name)
         except EnvFailed as error:
@@ -125,7 +129,7 @@ class Sb3Env(VecEnv):
     def has_attr(self, attr_name: str) -> bool:
         """Say whether every environment has an attribute; it is neither read nor called."""
         if self._each is None:
-            return hasattr(self.envs, attr_name)
+            return hasattr(self._batch, attr_name)
         return all(self._each.call("has_wrapper_attr", attr_name))
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
@@ -134,14 +138,14 @@ class Sb3Env(VecEnv):
         if self._each is not None:
             self._each.set_some(chosen, attr_name, [value] * len(chosen))
         else:
-            setattr(self.envs.unwrapped, attr_name, value)
+            setattr(self._batch.unwrapped, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
         """Call a method of the chosen environments; of a native batch, its own method, whose rows are theirs."""
         chosen = self._chosen(indices)
         if self._each is not None:
             return self._each.call_some(chosen, method_name, *args, **kwargs)
-        return self._rows_of(getattr(self.envs, method_name)(*args, **kwargs), chosen)
+        return self._rows_of(getattr(self._batch, method_name)(*args, **kwargs), chosen)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:
         """Return which chosen environments are wrapped in a `wrapper_class`; a compiled batch has no wrappers."""
@@ -152,7 +156,7 @@ class Sb3Env(VecEnv):
 
     def get_images(self) -> Sequence[Any]:
         """Return the rendered frames."""
-        return list(self.envs.render() or [])
+        return list(self._batch.render() or [])
 
     def _chosen(self, indices: Indices) -> list[int]:
         return [i + self.num_envs if i < 0 else i for i in self._get_indices(indices)]

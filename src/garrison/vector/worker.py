@@ -23,7 +23,7 @@ from garrison.workers.launch import WorkerPipes, has_input
 from garrison.workers.pickling import encode, pack
 
 REPORT_SECONDS = 200e-6
-"""`async` workers report cheap environments in batches worth about this time, expensive ones one by one."""
+"""`async` workers report cheap environments in batches worth about this time, expensive ones in smaller ones."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class WorkerTask:
     first: int
     mode: AutoresetMode
     extras: Cadences
+    share: int
+    """How many of the environments that `recv` returns are this worker's, if all are equally fast."""
 
     @classmethod
     def of(cls, setup: Setup, number: int, is_packed: bool) -> "WorkerTask":
@@ -43,7 +45,7 @@ class WorkerTask:
         r = setup.groups()[number]
         makers = setup.makers[r.start : r.stop]
         packed = pack_makers(makers, r) if is_packed else makers
-        return cls(number, packed, r.start, setup.autoreset_mode, setup.extras)
+        return cls(number, packed, r.start, setup.autoreset_mode, setup.extras, setup.batch_size // setup.workers)
 
 
 class EnvHost:
@@ -84,10 +86,11 @@ class EnvHost:
         """Reset the chosen environments of the group."""
         return self._group.reset(chosen, seeds, options) or None
 
-    def revive(self, seeds: Seeds) -> None:
+    def revive(self, seeds: Seeds) -> Entries | None:
         """Start again in the place of a worker that died: fresh episodes, reported as truncated."""
-        self._group.reset(range(len(self._envs)), seeds, [None] * len(seeds))
+        entries = self._group.reset(range(len(self._envs)), seeds, [None] * len(seeds))
         self._group.truncate()
+        return entries or None
 
     def call(self, chosen: list[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Call a method of the chosen environments, or a function with each."""
@@ -178,7 +181,10 @@ class Worker(EnvHost):
         commands = self._pipes.commands.fileno()
         queue = np.frombuffer(payload, np.int32).tolist()
         while queue:
-            chunk, queue = queue[: self._report_size], queue[self._report_size :]
+            # What is ready can only go on when this worker is free, so there is no hurry to report it, except that the
+            # next ones should be here before the worker runs out.
+            size = max(self._report_size, min(self._task.share, (len(queue) + 1) // 2))
+            chunk, queue = queue[:size], queue[size:]
             begun = time.perf_counter()
             entries = self._group.step_some(chunk)
             seconds = time.perf_counter() - begun

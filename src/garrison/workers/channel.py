@@ -34,9 +34,14 @@ class Message(NamedTuple):
     """Bytes from a process; what the method returned from a Ray actor."""
 
 
+def frame(opcode: bytes, payload: bytes = b"") -> bytes:
+    """Return a message as it goes over a pipe."""
+    return opcode + _LENGTH.pack(len(payload)) + payload if opcode.isupper() else opcode
+
+
 def send(pipe: Connection, opcode: bytes, payload: bytes = b"") -> None:
     """Send one message; raises BrokenPipeError if nobody can read it any more."""
-    message = opcode + _LENGTH.pack(len(payload)) + payload if opcode.isupper() else opcode
+    message = frame(opcode, payload)
     descriptor = pipe.fileno()
     sent = os.write(descriptor, message)
     while sent < len(message):  # a pipe takes 64 KiB at a time

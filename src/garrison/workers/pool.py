@@ -83,6 +83,7 @@ class WorkerPool:
         self._poll = select.poll()
         self._roles: dict[int, tuple[int, bool]] = {}  # descriptor -> worker, whether it tells the worker's end
         self._workers: dict[int, WorkerHandle] = {}
+        self._unsent: dict[int, bytes] = {}  # by worker: what its pipe did not take yet
         self._starts = 0
         self._closed = False
         # Handlers run in reverse order: this one before multiprocessing's, which waits for workers that are no daemons.
@@ -105,16 +106,30 @@ class WorkerPool:
         return list(self._workers)
 
     def send(self, worker: int, opcode: bytes, payload: bytes = b"") -> None:
-        """Send a worker a message; if it is gone, `poll` will say so."""
+        """Send a worker a message, or what its pipe takes of it: `poll` sends the rest. If it is gone, `poll` says so.
+
+        Nobody waits here: a worker reads no more while it waits itself until what it says is read.
+        """
         self.watchdog.expect(worker)
+        message = channel.frame(opcode, payload)
+        if worker in self._unsent:
+            self._unsent[worker] += message
+            return
+        descriptor = self._workers[worker].commands.fileno()
         with suppress(BrokenPipeError):
-            channel.send(self._workers[worker].commands, opcode, payload)
+            sent = _write(descriptor, message)
+            if sent < len(message):
+                self._unsent[worker] = message[sent:]
+                self._poll.register(descriptor, select.POLLOUT)
 
     def poll(self, timeout: float | None) -> Iterator[Message]:
         """Wait until any worker says something or dies, at most `timeout` seconds, and yield everything there is."""
         ended = []
-        for descriptor, _ in self._poll.poll(None if timeout is None else timeout * 1000):
+        for descriptor, event in self._poll.poll(None if timeout is None else timeout * 1000):
             worker, is_exit = self._roles[descriptor]
+            if event & select.POLLOUT:
+                self._send_rest(worker)
+                continue
             message = None if is_exit else self._receive(worker)
             if message is None:
                 ended.append(worker)
@@ -131,7 +146,12 @@ class WorkerPool:
         poll = select.poll()
         for descriptor in (handle.replies.fileno(), handle.exit_descriptor):
             poll.register(descriptor, select.POLLIN)
-        if not poll.poll(None if timeout is None else timeout * 1000):
+        if worker in self._unsent:
+            poll.register(handle.commands.fileno(), select.POLLOUT)
+        events = poll.poll(None if timeout is None else timeout * 1000)
+        if any(event & select.POLLOUT for _, event in events):
+            self._send_rest(worker)
+        if not any(event & ~select.POLLOUT for _, event in events):
             return None
         message = self._receive(worker) if self._has_unread(worker) else None
         if message is None:
@@ -185,6 +205,8 @@ class WorkerPool:
         for descriptor, is_exit in ((handle.replies.fileno(), False), (handle.exit_descriptor, True)):
             self._roles[descriptor] = worker, is_exit
             self._poll.register(descriptor, select.POLLIN)
+        self._roles[handle.commands.fileno()] = worker, False
+        os.set_blocking(handle.commands.fileno(), False)
         self.watchdog.started(worker)
 
     def _receive(self, worker: int) -> Message | None:
@@ -197,6 +219,21 @@ class WorkerPool:
             self.watchdog.finished(worker)
         return Message(worker, opcode, payload)
 
+    def _send_rest(self, worker: int) -> None:
+        """Go on with what the pipe of a worker did not take before."""
+        rest, descriptor = self._unsent[worker], self._workers[worker].commands.fileno()
+        try:
+            rest = rest[_write(descriptor, rest) :]
+        except BrokenPipeError:
+            rest = b""  # its end will be seen
+        self._unsent[worker] = rest
+        if not rest:
+            self._forget_unsent(worker)
+
+    def _forget_unsent(self, worker: int) -> None:
+        if self._unsent.pop(worker, None) is not None:
+            self._poll.unregister(self._workers[worker].commands.fileno())
+
     def _has_unread(self, worker: int) -> bool:
         poll = select.poll()
         poll.register(self._workers[worker].replies.fileno(), select.POLLIN)
@@ -205,7 +242,17 @@ class WorkerPool:
     def _stop_listening(self, worker: int) -> None:
         """Forget the descriptors of a dead worker: they would stay readable and make every wait return at once."""
         self.watchdog.finished(worker)
+        self._forget_unsent(worker)
         handle = self._workers[worker]
+        self._roles.pop(handle.commands.fileno(), None)
         for descriptor in (handle.replies.fileno(), handle.exit_descriptor):
             if self._roles.pop(descriptor, None):
                 self._poll.unregister(descriptor)
+
+
+def _write(descriptor: int, message: bytes) -> int:
+    """Write what a pipe takes at once and return how much that was."""
+    try:
+        return os.write(descriptor, message)
+    except BlockingIOError:
+        return 0

@@ -9,6 +9,7 @@ produces them from `UNITS`.
 'defender → op_server → enterprise → op_host → user'
 """
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
@@ -25,6 +26,7 @@ Order = tuple[str, ...]
 
 ARROW = " → "
 ALL = "all"
+LONG = 20  # digits: no number of an order, and Python reads only so many
 NUM_UNITS = len(UNITS)
 PAIRS = comb(NUM_UNITS, 2)  # the most pairs that two orders can disagree about
 FARTHEST = NUM_UNITS**2 // 2  # the largest sum of moved places: an order and its reverse
@@ -76,9 +78,9 @@ def parse_order(text: str | int) -> Order:
     words = str(text).strip()
     if words in CANONICAL:
         return CANONICAL[words]
-    if words.lstrip("-").isdigit():
-        if not 0 <= int(words) < len(ORDERS):
-            raise UserError(f"orders are numbered 0 to {len(ORDERS) - 1}; got {words}.")
+    if re.fullmatch("-?[0-9]+", words):
+        if len(words) > LONG or not 0 <= int(words) < len(ORDERS):
+            raise UserError(f"orders are numbered 0 to {len(ORDERS) - 1}; got {words[:LONG]}.")
         return ORDERS[int(words)]
     units = [unit.strip() for unit in words.replace("→", ",").replace("->", ",").replace(">", ",").split(",")]
     if len(units) == 1:

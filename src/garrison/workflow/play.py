@@ -42,7 +42,10 @@ class NetworkDefender:
     def __init__(self, values: dict[str, Any], name: str, sample: bool = False) -> None:
         env = values["experiment"]["env"]
         self.name, self._sample = name, sample
-        self.interface: dict[str, Any] = {key: env[key] for key in ("encoder", "observation", "actions")}
+        self.interface: dict[str, Any] = {
+            "encoder": env["challenge_encoder"],
+            **{key: env[key] for key in ("observation", "actions")},
+        }
         self._masked = bool(learner_section(values["experiment"]).get("action_masks", False))
         self._network = network_of(values["policy"], values["state"]["weights"])
 

@@ -71,7 +71,7 @@ def table(tables: dict[str, list[Score]], env: Cage2Settings, episodes: int, see
         f"{'order':46}{'reward':>15}{'compliance':>13}{'fixes':>6}",
     ]
     for score in (tables[first][row] for row in rows):
-        order, digits = label(score.order).replace(ARROW, ARROW.strip()), 2 if abs(score.reward) < 1000 else 1
+        order, digits = label(score.order).replace(ARROW, ARROW.strip()), 2 if abs(score.reward) < 100 else 1
         reward = f"{score.reward:.{digits}f} ± {score.reward_ci95:.{digits}f}"
         compliance = f"{score.compliance:.3f}±{score.compliance_ci95:.3f}"
         lines.append(f"{score.order:3} {order:42}{reward:>15}{compliance:>13}{score.fixes:6.1f}")

@@ -125,7 +125,8 @@ class WorkflowExperiment(Experiment):
     @property
     def task(self) -> WorkflowTask:
         """CAGE-2 with the orders to follow."""
-        return WorkflowTask(self.env, self.workflow, self.learner.seed)
+        extras = self.learner.policy.critic_extras
+        return WorkflowTask(self.env, self.workflow, self.learner.seed, extras=extras)
 
     def describe(self) -> str:
         """Return one line about the training."""

@@ -51,7 +51,9 @@ class WorkflowTask(Cage2Task):
                 f"{len(orders)} orders need as many environments; there are {num_envs}. Say --envs {len(orders)} or "
                 "more."
             )
-        return make_workflow_envs(self.config, self.workflow, spread(orders, num_envs))
+        return make_workflow_envs(
+            self.config, self.workflow, spread(orders, num_envs), autoreset_mode=self.autoreset_mode
+        )
 
     def known_scores(self) -> dict[str, float]:
         """Return nothing: nobody else has scores with an order to follow."""

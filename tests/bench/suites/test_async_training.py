@@ -14,8 +14,9 @@ def test_our_learners_advance_by_whole_updates() -> None:
         assert [work.advance(), work.advance()] == [128, 128]
         assert work.facts()["train/policy_lag"] == 0
     job = {"num_envs": 8, "rollout": 16, "minibatches": 1, "epochs": 1}
-    with our_trainers.ppo(job, backend="shared", workers=2, options={"rounds": ROUNDS, "uneven": True}) as work:
-        assert [work.advance(), work.advance()] == [128, 128]
+    for backend in ("shared", "async"):
+        with our_trainers.ppo(job, backend=backend, workers=2, options={"rounds": ROUNDS, "uneven": True}) as work:
+            assert [work.advance(), work.advance()] == [128, 128]
 
 
 def test_workers_and_actors_advance() -> None:
@@ -36,6 +37,12 @@ def test_configurations_have_names_of_their_own_and_rllib_its_interpreter() -> N
     assert len({row.name for row in rows}) == len(rows)
     assert {row.python == "/opt/ray/bin/python" for row in rows if row.labels["who"] == "RLlib"} == {True}
     assert not [row for row in async_training.configurations(quick=True, peers={}) if row.labels["who"] == "RLlib"]
+
+
+def test_ppo_is_measured_over_a_barrier_and_ready_first() -> None:
+    rows = [row for row in async_training.configurations(quick=True, peers={}) if row.labels["env"] == "uneven"]
+    backends = {row.labels["learner"]: row.arguments["backend"] for row in rows if "PPO" in str(row.labels)}
+    assert backends == {"PPO": "shared", "PPO, ready first": "async"}
 
 
 def test_efficiency_is_the_share_of_the_limit() -> None:

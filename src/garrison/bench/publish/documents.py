@@ -21,7 +21,7 @@ from garrison.bench.publish import (
     training_tables,
 )
 from garrison.bench.publish.bench_page import write_page
-from garrison.errors import UserError
+from garrison.errors import UserError, foreign
 from garrison.storage.atomic import write_text
 
 FOLDER = "benchmarks"
@@ -77,12 +77,11 @@ def run(arguments: Arguments) -> int:
     folder = arguments.root / FOLDER
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}.", hint="Run this in a clone, or name the clone.")
-    for place in PLACES:
-        file = arguments.root / place
-        before = file.read_text()
-        after = fill(before, folder, place)
-        write_text(file, after)
-        print(f"{place}: {'unchanged' if after == before else 'rewritten'}")
+    before = {place: _read(arguments.root / place) for place in PLACES}
+    after = {place: fill(text, folder, place) for place, text in before.items()}  # all of them, before any is written
+    for place, text in after.items():
+        write_text(arguments.root / place, text)
+        print(f"{place}: {'unchanged' if text == before[place] else 'rewritten'}")
     print(f"wrote {write_page(folder)}")
     return 0
 
@@ -99,7 +98,15 @@ def fill(text: str, folder: Path, place: str) -> str:
     return text
 
 
+def _read(file: Path) -> str:
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {file}, which has tables to fill: {error}.", hint="Name a whole clone.") from None
+
+
 def _make(table: Table, folder: Path) -> str:
     if all((folder / f"{name}.json").exists() for name in table.results):
-        return table.make(folder)
+        with foreign(f"a result in {folder} ({', '.join(table.results)})"):
+            return table.make(folder)
     return "Not measured for publication yet."

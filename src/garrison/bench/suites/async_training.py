@@ -3,7 +3,7 @@
 Two questions. *Native*: how fast do asynchronous actors and one learner train where environments cost almost nothing,
 beside synchronous PPO with the same epochs, and beside RLlib's IMPALA where an interpreter has it. *Uneven*: on Python
 environments of about 1 ms with log-normal step times, how close to the limit (as many bare loops as cores, side by
-side, which never wait for anybody) do IMPALA, A3C and PPO over a barrier come?
+side, which never wait for anybody) do IMPALA, A3C, PPO over a barrier and PPO that collects ready first come?
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
     loops = {"env": "synthetic", "options": work | {"uneven": True}, "num_envs": ENVS * count}
     actors = {"actors": count, "envs": ENVS, "rollout": ROLLOUT, **work}
     job = {"num_envs": ENVS * count, "rollout": ROLLOUT, "minibatches": 1, "epochs": 1}
-    barrier = {"job": job, "backend": "shared", "workers": count, "options": work | {"uneven": True}}
+    parallel = {"job": job, "workers": count, "options": work | {"uneven": True}}
 
     def row(labels: Labels, workload: str, given: dict[str, Any], python: str = "") -> Configuration:
         return Configuration({"env": "uneven"} | labels, workload, given, **({"python": python} if python else {}))
@@ -67,7 +67,12 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
         row({"who": LIMIT}, f"{STEPPING}:limit", loops | {"workers": count}),
         row({"who": GARRISON, "learner": "IMPALA", "actors": count}, f"{OURS}:impala", actors),
         row({"who": GARRISON, "learner": "A3C", "actors": count}, f"{OURS}:a3c", actors),
-        row({"who": GARRISON, "learner": "PPO", "workers": count}, f"{OURS}:ppo", barrier),
+        row({"who": GARRISON, "learner": "PPO", "workers": count}, f"{OURS}:ppo", parallel | {"backend": "shared"}),
+        row(
+            {"who": GARRISON, "learner": "PPO, ready first", "workers": count},
+            f"{OURS}:ppo",
+            parallel | {"backend": "async"},
+        ),
     ]
     if rllib_python:
         given = {"runners": count, "envs": ENVS, "rollout": ROLLOUT, **work}

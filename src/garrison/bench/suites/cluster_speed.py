@@ -129,13 +129,12 @@ def impala(
     where: str, nodes: int, actors: int, envs: int, rollout: int, batch: int, pace: float = 0.0, compute: str = "auto"
 ) -> Iterator[Work]:
     """IMPALA one update per call; paced environments are collected from without learning."""
-    from garrison.learn.actors.actor import ActorPlan, ActorSpec, policy_of
+    from garrison.learn.actors.actor import ActorPlan, ActorSpec
     from garrison.learn.actors.local import Local
     from garrison.learn.actors.transport import Layout
     from garrison.learn.config import ImpalaConfig
+    from garrison.learn.envs import policy_of
     from garrison.learn.impala import ImpalaLearner
-    from garrison.learn.stages import ASYNCHRONOUS
-    from garrison.learn.stopwatch import Stopwatch
 
     config = ImpalaConfig(steps=10**12, actors=actors, rollout=rollout, batch=batch, threads=1, compute=compute)
     make_envs = partial(envs_of, pace=pace)
@@ -155,66 +154,85 @@ def impala(
         stack.callback(transport.close)
         learner = ImpalaLearner(config, policy, layout, config.threads)
         stack.callback(learner.network.close)
-        transport.publish(policy.flat.numpy(), 0)
-        times: dict[str, list[float]] = {name: [] for name in ("wait", "handle", "learn", "publish", "fetch", "lag")}
-        acting: list[float] = []
-        idle: list[float] = []
+        loop = TimedLoop(transport, learner, policy, steps=rollout * envs, batch=batch, learns=not pace)
+        loop.warm_up(actors)
+        yield Work(loop.advance, partial(loop.facts, on_ray=where == "ray"))
 
-        def take() -> None:
-            began = perf_counter()
-            trajectory = None
-            while trajectory is None:
-                trajectory = transport.receive(1.0)
-                for sentence in transport.check():
-                    raise RuntimeError(sentence)
-            got = perf_counter()
-            learner.gathered.add(trajectory)
-            transport.release(trajectory)
-            times["wait"].append(got - began)
-            times["handle"].append(perf_counter() - got)
-            spent = trajectory.report.times
-            times["fetch"].append(spent.get("fetch", 0.0))
-            times["lag"].append(learner.updates - trajectory.report.version)
-            acting.append(sum(spent.values()) - spent["wait"] - spent.get("fetch", 0.0))
-            idle.append(spent["wait"])
 
-        def advance() -> int:
-            while not learner.gathered.is_full:
-                take()
-            began = perf_counter()
-            if pace:
-                learner.updates += 1
-            else:
-                learner.update(0.0, Stopwatch(ASYNCHRONOUS), dict)
-            learned = perf_counter()
-            learner.gathered.clear()
-            transport.publish(policy.flat.numpy(), learner.updates)
-            times["learn"].append(learned - began)
-            times["publish"].append(perf_counter() - learned)
-            return rollout * envs * batch
+class TimedLoop:
+    """The learner's loop of IMPALA, with the seconds of each of its parts; `steps` are those of one trajectory."""
 
-        def facts() -> dict[str, float]:
-            means = {name: statistics.fmean(values) for name, values in times.items()}
-            total = sum(sum(times[name]) for name in ("wait", "handle", "learn", "publish"))
-            steps = rollout * envs
-            found = {
-                **{f"{name}_ms": 1e3 * means[name] for name in ("handle", "learn", "publish", "fetch")},
-                "lag": means["lag"],
-                "learner_waits": sum(times["wait"]) / total,
-                "actors_wait": sum(idle) / (sum(idle) + sum(acting) + sum(times["fetch"])),
-                "actor_rate": steps / statistics.median(acting),
-                "weights_bytes": float(policy.flat.numel() * 4),
-            }
-            if where == "ray":
-                found["bytes_per_step"] = transport.traffic.received / (transport.traffic.trajectories * steps)
-                found["board_ms"] = 1e3 * transport.directory_seconds()
-            return found
+    def __init__(self, transport: Any, learner: Any, policy: Any, *, steps: int, batch: int, learns: bool) -> None:
+        self._transport, self._learner, self._policy = transport, learner, policy
+        self._steps, self._batch, self._learns = steps, batch, learns
+        names = ("wait", "handle", "learn", "publish", "fetch", "lag", "acting", "idle")
+        self._times: dict[str, list[float]] = {name: [] for name in names}
 
-        while transport.actors < actors or len(acting) < 2 * actors:  # until everybody has begun
-            advance()
-        for values in (*times.values(), acting, idle):
+    def warm_up(self, actors: int) -> None:
+        """Publish the first weights, go on until every actor has begun, and forget the times until then."""
+        self._transport.publish(self._policy.flat.numpy(), 0)
+        while self._transport.actors < actors or len(self._times["acting"]) < 2 * actors:
+            self.advance()
+        for values in self._times.values():
             values.clear()
-        yield Work(advance, facts)
+
+    def advance(self) -> int:
+        """Gather a batch, learn from it and publish the weights; return how many steps that were."""
+        from garrison.learn.stages import ASYNCHRONOUS
+        from garrison.learn.stopwatch import Stopwatch
+
+        learner, times = self._learner, self._times
+        while not learner.gathered.is_full:
+            self._take()
+        began = perf_counter()
+        if self._learns:
+            learner.update(0.0, Stopwatch(ASYNCHRONOUS), dict)
+        else:
+            learner.updates += 1
+        learned = perf_counter()
+        learner.gathered.clear()
+        self._transport.publish(self._policy.flat.numpy(), learner.updates)
+        times["learn"].append(learned - began)
+        times["publish"].append(perf_counter() - learned)
+        return self._steps * self._batch
+
+    def facts(self, on_ray: bool) -> dict[str, float]:
+        """Return what the parts took, who waited, and on Ray what travelled."""
+        times = self._times
+        means = {name: statistics.fmean(values) for name, values in times.items()}
+        total = sum(sum(times[name]) for name in ("wait", "handle", "learn", "publish"))
+        idle = sum(times["idle"])
+        found = {
+            **{f"{name}_ms": 1e3 * means[name] for name in ("handle", "learn", "publish", "fetch")},
+            "lag": means["lag"],
+            "learner_waits": sum(times["wait"]) / total,
+            "actors_wait": idle / (idle + sum(times["acting"]) + sum(times["fetch"])),
+            "actor_rate": self._steps / statistics.median(times["acting"]),
+            "weights_bytes": float(self._policy.flat.numel() * 4),
+        }
+        if on_ray:
+            traffic = self._transport.traffic
+            found["bytes_per_step"] = traffic.received / (traffic.trajectories * self._steps)
+            found["board_ms"] = 1e3 * self._transport.directory_seconds()
+        return found
+
+    def _take(self) -> None:
+        began = perf_counter()
+        trajectory = None
+        while trajectory is None:
+            trajectory = self._transport.receive(1.0)
+            for sentence in self._transport.check():
+                raise RuntimeError(sentence)
+        got = perf_counter()
+        self._learner.gathered.add(trajectory)
+        self._transport.release(trajectory)
+        spent, times = trajectory.report.times, self._times
+        times["wait"].append(got - began)
+        times["handle"].append(perf_counter() - got)
+        times["fetch"].append(spent.get("fetch", 0.0))
+        times["lag"].append(self._learner.updates - trajectory.report.version)
+        times["acting"].append(sum(spent.values()) - spent["wait"] - spent.get("fetch", 0.0))
+        times["idle"].append(spent["wait"])
 
 
 def paced_labels(nodes: int) -> Labels:

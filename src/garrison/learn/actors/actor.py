@@ -1,16 +1,12 @@
 """An actor: environments, a policy of its own, and the loop that turns empty buffers into trajectories."""
 
 from dataclasses import dataclass
-from typing import Any
-
-from gymnasium.vector import VectorEnv
 
 from garrison.learn.actors.transport import ActorPort, ActorReport, Buffer, Layout
-from garrison.learn.collector import Collector
 from garrison.learn.config import PolicyConfig
-from garrison.learn.envs import EnvFactory
+from garrison.learn.envs import EnvFactory, policy_of
 from garrison.learn.nn.network import make_network
-from garrison.learn.nn.policy import Policy
+from garrison.learn.ready_first import make_collector
 from garrison.learn.stages import ACTOR
 from garrison.learn.stopwatch import Stopwatch
 
@@ -50,7 +46,7 @@ class Actor:
         try:
             self.policy = policy_of(self.envs, spec.policy)
             self.network = make_network(self.policy, spec.num_envs, spec.compute, spec.threads)
-            self.collector = Collector(self.envs, self.network, seed, spec.action_masks)
+            self.collector = make_collector(self.envs, self.network, seed, spec.action_masks)
         except BaseException:
             self.envs.close()
             raise
@@ -77,11 +73,6 @@ class Actor:
         """Close the environments and end the network's threads."""
         self.network.close()
         self.envs.close()
-
-
-def policy_of(envs: VectorEnv[Any, Any, Any], config: PolicyConfig, seed: int = 0) -> Policy:
-    """Return a policy for the spaces of some environments."""
-    return Policy(envs.single_observation_space, envs.single_action_space, config, seed)
 
 
 def actor_seed(seed: int, place: int, num_envs: int) -> int:

@@ -40,12 +40,16 @@ class AutogradNetwork:
         choices: Array,
         log_probs: Floats,
         values: Floats,
+        envs: Rows | None = None,
     ) -> None:
-        """Draw an action for every environment; writes the last three."""
+        """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values."""
         with torch.inference_mode():
-            outputs, computed, state = self._forward(observations, self.recurrent_state, starts)
-            if state is not None:
+            before = self.recurrent_state if envs is None else self.recurrent_state[:, envs]
+            outputs, computed, state = self._forward(observations, before, starts)
+            if state is not None and envs is None:
                 self.recurrent_state = state.clone()
+            elif state is not None:
+                self.recurrent_state[:, envs] = state
         self.policy.actions.draw(outputs.numpy(), masks, streams, choices, log_probs)
         values[:] = computed.numpy()
 

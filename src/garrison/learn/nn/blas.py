@@ -59,11 +59,12 @@ class Blas(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Of a layer's product: `n` samples of `inputs` numbers become `n` of `outputs`."""
+    """Of a layer's product: `n` samples of `inputs` numbers, in rows of `width_x`, become `n` of `outputs`."""
 
     n: int
     inputs: int
     outputs: int
+    width_x: int
 
 
 class Operand(NamedTuple):
@@ -106,22 +107,22 @@ def _product(blas: Blas, columns: int, rows: int, depth: int, a: Operand, b: Ope
 @kernel
 def outputs_of(blas: Blas, sizes: Sizes, x: Floats, weight: Floats, y: Floats, width_y: int) -> None:
     """Write x @ weight.T into `y`, for x (n, inputs), weight (outputs, inputs) and y (n, outputs of width_y)."""
-    n, inputs, outputs = sizes
-    a, b, c = Operand(weight, inputs, TRANSPOSED), Operand(x, inputs, PLAIN), Operand(y, width_y, PLAIN)
+    n, inputs, outputs, width_x = sizes
+    a, b, c = Operand(weight, inputs, TRANSPOSED), Operand(x, width_x, PLAIN), Operand(y, width_y, PLAIN)
     _product(blas, outputs, n, inputs, a, b, c, 0.0)
 
 
 @kernel
 def input_slopes(blas: Blas, sizes: Sizes, dy: Floats, width_y: int, weight: Floats, dx: Floats, beta: float) -> None:
     """Write dy @ weight into `dx`, or add it if beta is 1."""
-    n, inputs, outputs = sizes
-    a, b, c = Operand(weight, inputs, PLAIN), Operand(dy, width_y, PLAIN), Operand(dx, inputs, PLAIN)
+    n, inputs, outputs, width_x = sizes
+    a, b, c = Operand(weight, inputs, PLAIN), Operand(dy, width_y, PLAIN), Operand(dx, width_x, PLAIN)
     _product(blas, inputs, n, outputs, a, b, c, beta)
 
 
 @kernel
 def add_weight_slopes(blas: Blas, sizes: Sizes, dy: Floats, width_y: int, x: Floats, dweight: Floats) -> None:
     """Add dy.T @ x to `dweight`."""
-    n, inputs, outputs = sizes
-    a, b, c = Operand(x, inputs, PLAIN), Operand(dy, width_y, TRANSPOSED), Operand(dweight, inputs, PLAIN)
+    n, inputs, outputs, width_x = sizes
+    a, b, c = Operand(x, width_x, PLAIN), Operand(dy, width_y, TRANSPOSED), Operand(dweight, inputs, PLAIN)
     _product(blas, inputs, outputs, n, a, b, c, 1.0)

@@ -86,8 +86,9 @@ class CompiledNetwork:
         choices: Array,
         log_probs: Floats,
         values: Floats,
+        envs: Rows | None = None,
     ) -> None:
-        """Draw an action for every environment; writes the last three."""
+        """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values."""
         net = self._refreshed()
 
         def act(workspace: ThreadWorkspace, rows: Rows) -> None:
@@ -169,7 +170,10 @@ class CompiledNetwork:
 
     def _spread(self, work: Callable[[ThreadWorkspace, Rows], None], rows: Rows) -> int:
         """Let every thread work on its part of the rows; return how many had one."""
-        used = max(1, min(self.threads, len(rows) // SMALLEST_SHARE))
+        used = min(self.threads, len(rows) // SMALLEST_SHARE)
+        if used < 2:
+            work(self._workspaces[0], rows)
+            return 1
         parts = np.array_split(rows, used)
         others = [
             self._pool.submit(work, workspace, part)

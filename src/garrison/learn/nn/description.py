@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 
 def describe_policy(
-    config: PolicyConfig, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]
+    config: PolicyConfig,
+    observation_space: spaces.Space[Any],
+    action_space: spaces.Space[Any],
+    extras_space: spaces.Dict | None = None,
 ) -> dict[str, Any]:
     """Return what is needed to build a policy of this shape."""
     return {
-        "config": {**asdict(config), "hidden": list(config.hidden)},
+        "config": {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(config).items()},
         "observation_space": describe_space(observation_space),
         "action_space": describe_space(action_space),
+        **({} if extras_space is None else {"extras_space": describe_space(extras_space)}),
     }
 
 
@@ -41,7 +45,9 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
     largest = max(actions.outputs - actions.free_outputs, *(a * b for a, b in pairwise(widths)))
     if largest > len(weights):  # before memory is taken for them
         raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has more.")
-    policy = Policy(observation_space, action_space, config)
+    extras = build_space(description["extras_space"]) if "extras_space" in description else None
+    assert extras is None or isinstance(extras, spaces.Dict)
+    policy = Policy(observation_space, action_space, config, extras_space=extras)
     if len(weights) != len(policy.flat):
         raise UserError(f"the checkpoint holds {len(weights)} weights, but its network has {len(policy.flat)}.")
     policy.flat.copy_(torch.as_tensor(weights))
@@ -57,7 +63,8 @@ def is_dense(form: ObservationForm, config: PolicyConfig) -> bool:
 def policy_config(description: dict[str, Any]) -> PolicyConfig:
     """Return the settings in what `describe_policy` returned."""
     try:
-        return PolicyConfig(**{**description["config"], "hidden": tuple(description["config"]["hidden"])})
+        values: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in description["config"].items()}
+        return PolicyConfig(**values)
     except TypeError as error:
         raise UserError(f"the checkpoint's network has settings that this version does not know: {error}.") from None
 
@@ -99,7 +106,8 @@ def build_space(description: dict[str, Any]) -> spaces.Space[Any]:
     if kind == "MultiDiscrete":
         return spaces.MultiDiscrete(description["nvec"], start=description["start"], **dtypes)
     if kind == "MultiBinary":
-        return spaces.MultiBinary(description["shape"])
+        shape = description["shape"]
+        return spaces.MultiBinary(shape if len(shape) > 1 else shape[0])
     if kind == "Dict":
         parts = map(build_space, description["parts"])
         return spaces.Dict(list(zip(description["keys"], parts, strict=True)))

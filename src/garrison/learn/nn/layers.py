@@ -29,6 +29,7 @@ class _Column(NamedTuple):
     Y: int = 6  # where its outputs begin
     DX: int = 7  # where the gradient of its inputs begins; -1 if nobody needs it
     DY: int = 8  # where the gradient of its outputs begins
+    X_WIDTH: int = 9  # numbers from one row of its inputs to the next
 
 
 Column = _Column()
@@ -67,7 +68,7 @@ def _deactivate(dy: Floats, y: Floats, dbias: Floats, activation: int) -> None:
 @kernel
 def linear_forward(blas: Blas, layer: Table, flat: Floats, work: Floats, n: int) -> None:
     """Compute a layer's outputs without bias and activation."""
-    sizes = Sizes(n, layer[Column.INPUTS], layer[Column.OUTPUTS])
+    sizes = Sizes(n, layer[Column.INPUTS], layer[Column.OUTPUTS], layer[Column.X_WIDTH])
     x, y, weight = work[layer[Column.X] :], work[layer[Column.Y] :], flat[layer[Column.WEIGHT] :]
     outputs_of(blas, sizes, x, weight, y, layer[Column.WIDTH])
 
@@ -77,7 +78,8 @@ def linear_backward(
     blas: Blas, layer: Table, flat: Floats, gradients: Floats, work: Floats, n: int, beta: float
 ) -> None:
     """Add the gradient of a layer's weights, and pass the gradient on to its inputs (added there if beta is 1)."""
-    sizes, width = Sizes(n, layer[Column.INPUTS], layer[Column.OUTPUTS]), layer[Column.WIDTH]
+    sizes = Sizes(n, layer[Column.INPUTS], layer[Column.OUTPUTS], layer[Column.X_WIDTH])
+    width = layer[Column.WIDTH]
     x, dy = work[layer[Column.X] :], work[layer[Column.DY] :]
     add_weight_slopes(blas, sizes, dy, width, x, gradients[layer[Column.WEIGHT] :])
     if layer[Column.DX] >= 0:

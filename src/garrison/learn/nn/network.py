@@ -41,8 +41,12 @@ class Network(Protocol):
         choices: NDArray[Any],
         log_probs: Floats,
         values: Floats,
+        envs: Rows | None = None,
     ) -> None:
-        """Draw an action for every environment; writes the last three."""
+        """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values.
+
+        Every array has a row for each of them.
+        """
 
     def values(self, observations: NDArray[Any], envs: Rows) -> Floats:
         """Return the critic's values of what the environments `envs` see after their last action."""

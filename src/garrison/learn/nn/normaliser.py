@@ -30,9 +30,11 @@ class Normaliser(nn.Module):
         self.count = nn.Parameter(torch.zeros(1), requires_grad=False)
 
     def forward(self, inputs: Inputs) -> Inputs:
-        """Return the inputs with mean 0 and deviation 1, as far as is known."""
+        """Return the inputs, of all leaves or the first few, with mean 0 and deviation 1, as far as is known."""
         scaled = list(inputs)
         for number, mean, variance in zip(self._leaves, self.means, self.variances, strict=True):
+            if number >= len(inputs):
+                break
             centred = inputs[number] - mean
             scaled[number] = (centred * (variance + SMALLEST_VARIANCE).rsqrt()).clamp(-LIMIT, LIMIT)
         return tuple(scaled)

@@ -35,19 +35,19 @@ def find_places(shapes: Iterable[tuple[str, Shape]]) -> dict[str, Place]:
 
 
 def mlp_shapes(
-    inputs: int, hidden: Iterable[int], outputs: int, shared: bool, free: int = 0
+    inputs: int, hidden: Iterable[int], outputs: int, shared: bool, free: int = 0, extras: int = 0
 ) -> list[tuple[str, Shape]]:
     """Return names and shapes of the parameters of a feed-forward policy of dense layers.
 
-    `free` of the outputs do not depend on the observation.
+    `free` of the outputs do not depend on the observation; the critic has `extras` inputs more than the actor.
     """
-    widths = (inputs, *hidden)
+    towers = {"actor": (inputs, *hidden), "critic": (inputs + extras, *hidden)}
     layers = [
         (layer_name(tower, number), a, b)
         for tower in (("actor",) if shared else ("actor", "critic"))
-        for number, (a, b) in enumerate(pairwise(widths))
+        for number, (a, b) in enumerate(pairwise(towers[tower]))
     ]
-    layers += [("action_head", widths[-1], outputs - free), ("value_head", widths[-1], 1)]
+    layers += [("action_head", towers["actor"][-1], outputs - free), ("value_head", towers["critic"][-1], 1)]
     shapes: list[tuple[str, Shape]] = [(FREE_OUTPUTS, (free,))] if free else []
     for name, a, b in layers:
         shapes += [(f"{name}.weight", (b, a)), (f"{name}.bias", (b,))]

@@ -29,12 +29,15 @@ class LayerPlan:
         self.workspace_size = 0  # in floats
         inputs = self._reserve(policy.observations.size)
         layers = len(policy.config.hidden)
-        self.actor, features, dfeatures = self._tower("actor", layers, inputs)
+        # The extra inputs of a critic stand behind those of the actor, which leaves them out.
+        size = policy.observations.size
+        self.actor, features, dfeatures = self._tower("actor", layers, inputs, size)
         self.padded_outputs = -(-policy.actions.outputs // VECTOR) * VECTOR
-        self.action_head = self._layer("action_head", features, dfeatures, self.padded_outputs)
+        x_width = 0 if layers else size
+        self.action_head = self._layer("action_head", features, dfeatures, self.padded_outputs, x_width)
         self.critic = self.actor[:0]
         if policy.critic is not policy.actor:
-            self.critic, features, dfeatures = self._tower("critic", layers, inputs)
+            self.critic, features, dfeatures = self._tower("critic", layers, inputs, size)
         self.value_head = self._layer("value_head", features, dfeatures)
         # A head's outputs are replaced by their gradient, in place.
         for head in (self.action_head, self.value_head):
@@ -46,19 +49,19 @@ class LayerPlan:
         self.workspace_size += CHUNK * width
         return begin
 
-    def _tower(self, name: str, layers: int, x: int) -> tuple[Table, int, int]:
+    def _tower(self, name: str, layers: int, x: int, x_width: int) -> tuple[Table, int, int]:
         rows, dx = [], -1  # nobody needs the gradient of the network's inputs
         for number in range(layers):
-            rows.append(self._layer(layer_name(name, number), x, dx))
-            x, dx = rows[-1][Column.Y], rows[-1][Column.DY]
+            rows.append(self._layer(layer_name(name, number), x, dx, x_width=x_width))
+            x, dx, x_width = rows[-1][Column.Y], rows[-1][Column.DY], 0
         return np.array(rows, np.int64).reshape(len(rows), len(Column)), x, dx
 
-    def _layer(self, name: str, x: int, dx: int, width: int = 0) -> Table:
+    def _layer(self, name: str, x: int, dx: int, width: int = 0, x_width: int = 0) -> Table:
         weight, bias = self._places[f"{name}.weight"], self._places[f"{name}.bias"]
         outputs, inputs = weight.shape
         width = width or outputs
         y, dy = self._reserve(width), self._reserve(width)
-        return np.array([weight.begin, bias.begin, inputs, outputs, width, x, y, dx, dy], np.int64)
+        return np.array([weight.begin, bias.begin, inputs, outputs, width, x, y, dx, dy, x_width or inputs], np.int64)
 
 
 class Scratch(NamedTuple):

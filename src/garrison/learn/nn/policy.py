@@ -18,19 +18,20 @@ from garrison.learn.nn.initial import bare, draw_gru_weights, draw_weights
 from garrison.learn.nn.normaliser import Normaliser
 from garrison.learn.nn.parameters import Place, find_places
 from garrison.learn.rollout import Rollout
-from garrison.learn.spaces.observations import Inputs
+from garrison.learn.spaces.composite_observations import CompositeForm
+from garrison.learn.spaces.observations import Inputs, ObservationForm
 from garrison.learn.spaces.registry import action_distribution, observation_form
 
 RecurrentState = Tensor  # (towers, N, recurrent_size); 0 wide without a GRU
 
 
 class Tower(nn.Module):
-    """Dense layers and an optional GRU behind an encoder."""
+    """Dense layers and an optional GRU behind an encoder, beside which there may be extra inputs."""
 
-    def __init__(self, encoder: ObservationEncoder, config: PolicyConfig) -> None:
+    def __init__(self, encoder: ObservationEncoder, config: PolicyConfig, extras: int = 0) -> None:
         super().__init__()
         self.encoder = encoder
-        widths = (encoder.outputs, *config.hidden)
+        widths = (encoder.outputs + extras, *config.hidden)
         self.layers = nn.ModuleList(bare(nn.Linear, a, b) for a, b in pairwise(widths))
         self.activation = torch.tanh if config.activation == "tanh" else torch.relu
         size = config.recurrent_size
@@ -68,7 +69,10 @@ class Tower(nn.Module):
 
 
 class Policy(nn.Module):
-    """Maps network inputs to the outputs that describe a distribution over actions, and a value."""
+    """Maps network inputs to the outputs that describe a distribution over actions, and a value.
+
+    With `extras_space`, what it is given is a pair of observation and extras, of which the actor reads the first.
+    """
 
     def __init__(
         self,
@@ -76,17 +80,21 @@ class Policy(nn.Module):
         action_space: spaces.Space[Any],
         config: PolicyConfig | None = None,
         seed: int = 0,
+        extras_space: spaces.Dict | None = None,
     ) -> None:
         super().__init__()
         self.config = config or PolicyConfig()
-        self.observations = observation_form(observation_space)
+        self.seen = observation_form(observation_space)
+        self.observations: ObservationForm = self.seen
+        if extras_space is not None:
+            self.observations = CompositeForm(spaces.Tuple((observation_space, extras_space)))
         self.actions = action_distribution(action_space, self.config)
-        encoder = make_encoder(self.observations, self.config)
+        encoder = make_encoder(self.seen, self.config)
         self.actor = Tower(encoder, self.config)
         self.critic = self.actor
         if self.config.trunk != "shared":
-            own = encoder if self.config.trunk == "encoder" else make_encoder(self.observations, self.config)
-            self.critic = Tower(own, self.config)
+            own = encoder if self.config.trunk == "encoder" else make_encoder(self.seen, self.config)
+            self.critic = Tower(own, self.config, extras=self.observations.size - self.seen.size)
         free = self.actions.free_outputs
         self.action_head: nn.Linear = bare(nn.Linear, self.actor.outputs, self.actions.outputs - free)
         self.value_head: nn.Linear = bare(nn.Linear, self.critic.outputs, 1)
@@ -116,22 +124,40 @@ class Policy(nn.Module):
             state: (towers, N, recurrent_size) before the first step; only when recurrent.
             starts: (T, N), whether an episode starts at that step, so that its state is forgotten.
         """
-        if self.normaliser is not None:
-            inputs = self.normaliser(inputs)
-        encoded = self.actor.encoder(inputs)
-        first = None if state is None else state[0]
-        features, first = self.actor(encoded, first, starts)
-        outputs = self.action_head(features)
-        if self.free_outputs is not None:
-            outputs = torch.cat((outputs, self.free_outputs.expand(len(outputs), -1)), dim=1)
+        inputs = self._scaled(inputs)
+        count = len(self.seen.leaves)
+        seen, extras = inputs[:count], [leaf.flatten(1) for leaf in inputs[count:]]
+        outputs, features, first, encoded = self._decide(seen, state, starts)
         if self.critic is self.actor:
             return outputs, self.value_head(features).squeeze(-1), None if first is None else first.unsqueeze(0)
         if self.critic.encoder is not self.actor.encoder:
-            encoded = self.critic.encoder(inputs)
+            encoded = self.critic.encoder(seen)
         second = None if state is None else state[1]
-        features, second = self.critic(encoded, second, starts)
+        features, second = self.critic(torch.cat((encoded, *extras), dim=1) if extras else encoded, second, starts)
         values = self.value_head(features).squeeze(-1)
         return outputs, values, None if first is None or second is None else torch.stack((first, second))
+
+    def decide(
+        self, inputs: Inputs, state: RecurrentState | None = None, starts: Tensor | None = None
+    ) -> tuple[Tensor, RecurrentState | None]:
+        """Return outputs and the next state as `forward` does, given what the actor sees; the critic is left out."""
+        outputs, _, first, _ = self._decide(self._scaled(inputs), state, starts)
+        return outputs, None if state is None or first is None else torch.stack((first, *state[1:]))
+
+    def _decide(
+        self, inputs: Inputs, state: RecurrentState | None, starts: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+        """Return the distributions' outputs, the actor's features, its next state, and its encoded inputs."""
+        encoded = self.actor.encoder(inputs)
+        features, next_state = self.actor(encoded, None if state is None else state[0], starts)
+        outputs = self.action_head(features)
+        if self.free_outputs is not None:
+            outputs = torch.cat((outputs, self.free_outputs.expand(len(outputs), -1)), dim=1)
+        return outputs, features, next_state, encoded
+
+    def _scaled(self, inputs: Inputs) -> Inputs:
+        scaled: Inputs = inputs if self.normaliser is None else self.normaliser(inputs)
+        return scaled
 
     def initial_state(self, num_envs: int) -> RecurrentState:
         """Return the recurrent state in which an episode starts."""

@@ -77,6 +77,10 @@ class CompositeForm(ObservationForm):
         ]
         return dict(zip(self._keys, parts, strict=True)) if isinstance(self.space, spaces.Dict) else tuple(parts)
 
+    def empty(self, count: int) -> Array:
+        """Return memory for `count` stored observations; zeros, because nobody writes between the parts."""
+        return np.zeros((count, *self.shape), self.dtype)
+
     @property
     def leaves(self) -> tuple[ObservationForm, ...]:
         """The forms of all parts that are not dictionaries or tuples themselves, in their order."""

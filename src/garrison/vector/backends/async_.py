@@ -18,13 +18,14 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from garrison.contract.misuse import NothingPending, Pending
+from garrison.contract.misuse import NothingPending, NotReset, Pending
 from garrison.errors import UserError
 from garrison.vector import messages, rows
 from garrison.vector.backends.worker_envs import ClosedByFault, WorkerEnvs
 from garrison.vector.base import Flags, Setup, merge
 from garrison.vector.group import Callee, Entries, Options, Seeds
 from garrison.workers import channel
+from garrison.workers.faults import Failure
 
 Ready = tuple[Any, NDArray[np.float64], Flags, Flags, dict[str, Any], NDArray[np.int64]]
 
@@ -52,21 +53,27 @@ class AsyncEnvs(WorkerEnvs):
         ids = self._everyone_ids if env_ids is None else np.asarray(env_ids, np.intp)
         self._check(ids)
         rows.assign(self._buffers.actions, self._everyone if env_ids is None else ids, actions)
-        self._start(ids)
+        with ClosedByFault(self):
+            self._start(ids)
 
-    def recv(self) -> Ready:
+    def recv(self, batch_size: int | None = None) -> Ready:
         """Wait for the first `batch_size` environments (or all in flight, if fewer) and return their step's results.
 
-        Returns (observations, rewards, terminations, truncations, infos, env_ids).
+        `batch_size` is that of `make` by default. Returns (observations, rewards, terminations, truncations, infos,
+        env_ids).
         """
         self._must_be_ready()
-        wanted = min(self.batch_size, len(self._ready) + sum(self._queued))
+        if batch_size is not None and batch_size < 1:
+            raise UserError(f"batch_size must be at least 1; got {batch_size}")
+        if self._workers.was_interrupted:
+            self._raise_what_is_lost()
+        wanted = min(batch_size or self.batch_size, len(self._ready) + sum(self._queued))
         if not wanted:
             raise NothingPending("recv() has nothing to wait for: call send(actions, env_ids) first")
         with ClosedByFault(self):
             while len(self._ready) < wanted:
                 self._take_in()
-        ids, self._ready = self._ready[:wanted], self._ready[wanted:]
+            ids, self._ready = self._ready[:wanted], self._ready[wanted:]
         entries = [(k, self._said.pop(i)) for k, i in enumerate(ids) if i in self._said]
         chosen = np.array(ids, np.int64)
         self._sent[chosen] = False
@@ -105,11 +112,12 @@ class AsyncEnvs(WorkerEnvs):
             ids = np.array([i for i in ids.tolist() if i not in set(told)], np.intp)
         self._in_flight[ids] = True
         owners = self._worker_of[ids]
-        for w in range(self.workers):
-            mine = ids[owners == w]
-            if len(mine):
-                self._queued[w] += len(mine)
-                self._workers.pool.send(w, messages.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
+        with ClosedByFault(self):  # a Ctrl-C here leaves environments in flight that no worker has been told of
+            for w in range(self.workers):
+                mine = ids[owners == w]
+                if len(mine):
+                    self._queued[w] += len(mine)
+                    self._workers.pool.send(w, messages.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
 
     def _take_in(self) -> None:
         """Wait until at least one worker reports something, and note it."""
@@ -153,6 +161,32 @@ class AsyncEnvs(WorkerEnvs):
         self._ready += flying
         self._lost.update(set(r).difference(self._ready))
 
+    def _raise_what_is_lost(self) -> None:
+        failures = self._catch_up()
+        lost = sorted(set(self.in_flight.tolist()).difference(self._ready))
+        self._sent[lost] = False
+        for failure in failures:
+            failure.raise_()
+        if lost:
+            raise NotReset(f"the results of environments {lost} are lost to a Ctrl-C that came with them; call reset()")
+
+    def _catch_up(self) -> list[Failure]:
+        """After a Ctrl-C, let every worker finish, note what it says, and return what went wrong there."""
+        failures = []
+        with ClosedByFault(self):
+            for w in self._workers.pool.running():
+                for _, opcode, payload in self._workers.last_words(w):
+                    if opcode in (messages.READY, messages.READY_WITH):
+                        self._note(w, opcode, payload)
+                    elif opcode == channel.FAILED:
+                        failures.append(pickle.loads(payload))
+                        self._forget(w)
+                self._in_flight[self._groups[w]] = False
+                self._queued[w] = 0
+                self._workers.pool.watchdog.finished(w)
+        self._workers.was_interrupted = False
+        return failures
+
     def _reset(self, chosen: NDArray[np.intp], seeds: Seeds, options: Options) -> Entries:
         self._drain()
         self._lost.difference_update(chosen.tolist())
@@ -180,15 +214,15 @@ class AsyncEnvs(WorkerEnvs):
 
     def _wait_for_all(self) -> None:
         """Let workers finish what they have, keeping the results for recv: calls go between steps."""
+        if self._workers.was_interrupted:
+            self._raise_what_is_lost()
         with ClosedByFault(self):
-            if self._workers.was_interrupted:  # what was in flight may have been received and lost
-                self._workers.take_leftovers()
-                for w in range(self.workers):
-                    self._forget(w)
             while self._in_flight.any():
                 self._take_in()
 
     def _drain(self) -> None:
+        if self._workers.was_interrupted:
+            self._catch_up()
         self._wait_for_all()
         self._ready.clear()
         self._said.clear()

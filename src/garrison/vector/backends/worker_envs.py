@@ -89,7 +89,7 @@ class WorkerEnvs(BatchedEnvs):
         return [entry for w in sorted(replies) for entry in replies[w] or ()]
 
     def _replace(self, w: int) -> Entries:
-        """Restart a dead worker; return the infos that report it."""
+        """Restart a dead worker; return the infos that report it, with what its new episodes begin with."""
         self._deaths += 1
         seeds: list[int | None] = []
         for i in self._groups[w]:
@@ -97,8 +97,8 @@ class WorkerEnvs(BatchedEnvs):
             # Not the old seed: the episode that killed the worker should not simply come again.
             again = None if seed is None else int(np.random.SeedSequence([seed, self._deaths]).generate_state(1)[0])
             seeds.append(again)
-        self._workers.replace(w, seeds)
-        return [(i, {"worker_restarted": True}) for i in self._groups[w]]
+        begun = dict(self._workers.replace(w, seeds))
+        return [(i, {**begun.get(i, {}), "worker_restarted": True}) for i in self._groups[w]]
 
     def _call(self, chosen: Sequence[int], what: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         orders = [([i - r.start for i in chosen if i in r], what, args, kwargs) for r in self._groups]

@@ -124,13 +124,13 @@ class TimedAsyncEnvs(Timed, AsyncEnvs):
         finally:
             self._ledger.loose_call(clock() - begun, self._inside)
 
-    def recv(self) -> Ready:
+    def recv(self, batch_size: int | None = None) -> Ready:
         """Wait for the first `batch_size` environments and return their step's results."""
         begun = clock()
         self._ledger.open()
         self._inside = 0
         try:
-            return super().recv()
+            return super().recv(batch_size)
         finally:
             self._ledger.loose_call(clock() - begun, self._inside)
 
