@@ -1,5 +1,7 @@
 """The users' own job on CoinRun: rows that differ in one thing each, on games that are the same for all."""
 
+import multiprocessing
+import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -98,14 +100,19 @@ SequentialTrainer = ParallelTrainer = Trainer
     (tmp_path / "src").mkdir()
     for name in ("trainer", "parallel_trainer"):
         (tmp_path / "src" / f"{name}.py").write_text(trainer)
-    monkeypatch.syspath_prepend(tmp_path)
-    for name in ("gym", "shimmy", "shimmy.openai_gym_compatibility", "tqdm", "src", "src.trainer"):
-        monkeypatch.delitem(coinrun_peers.sys.modules, name, raising=False)
-    stand_ins = coinrun_peers._stand_ins()
-    monkeypatch.setattr(coinrun_peers, "_stand_ins", dict)
-    for name, module in stand_ins.items():
-        monkeypatch.setitem(coinrun_peers.sys.modules, name, module)
-    assert updates(coinrun_peers.users_code(JOB, workers)) == [8, 8]
+    monkeypatch.syspath_prepend(tmp_path)  # and what is put there later goes with it
+    monkeypatch.setattr(coinrun_job, "one_coinrun", Pictures)
+    started: list[str] = []
+    monkeypatch.setattr(multiprocessing, "set_start_method", lambda name, force: started.append(name))
+    theirs = ("gym", "shimmy", "shimmy.openai_gym_compatibility", "tqdm", "src", "src.trainer", "src.parallel_trainer")
+    before = {name: sys.modules.pop(name) for name in theirs if name in sys.modules}
+    try:
+        assert updates(coinrun_peers.users_code(JOB, workers)) == [8, 8]
+    finally:
+        for name in theirs:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+    assert started == ["spawn"]
 
 
 def test_rows_differ_and_answer_every_figure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

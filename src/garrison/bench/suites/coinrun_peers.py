@@ -1,15 +1,17 @@
 """Other trainers on the users' CoinRun job, each as its own users would write it, and the users' own code."""
 
+import multiprocessing
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from garrison.bench.method.fresh import Work
+from garrison.bench.suites import users_stand_ins
 from garrison.bench.suites.coinrun_job import (
     ENV_ID,
     GAMMA,
@@ -152,7 +154,8 @@ def users_code(job: Job, workers: int = 0, minibatch: int = 1024) -> Iterator[Wo
 
     Their code runs as it is; only the games come from us, because theirs need packages of 2021 (gym, gym3, NumPy 1).
     """
-    sys.modules.update(_stand_ins())
+    sys.path.insert(0, str(Path(users_stand_ins.__file__).parent))
+    multiprocessing.set_start_method("spawn", force=True)  # as their scripts do
     given = {"env_name": ENV_ID, "n_steps": job["rollout"], "total_timesteps": ENDLESS, "batch_size": minibatch}
     given |= {"n_epochs": job["epochs"], "save_interval": ENDLESS, "seed": 42}
     if workers:
@@ -183,28 +186,6 @@ class _EveryUpdate:
 
     def close(self) -> None:
         pass
-
-
-def _stand_ins() -> dict[str, ModuleType]:
-    """Return what their trainers import of packages that are not here: how they make a game, and a progress bar."""
-
-    class Bar:
-        write = print
-
-        def __new__(cls, items: Any, desc: str = "") -> Any:
-            return items
-
-    def module(name: str, **contents: Any) -> ModuleType:
-        made = ModuleType(name)
-        made.__dict__.update(contents)
-        return made
-
-    return {
-        "gym": module("gym", make=lambda name: one_coinrun()),
-        "shimmy": module("shimmy"),
-        "shimmy.openai_gym_compatibility": module("compatibility", GymV21CompatibilityV0=lambda env: env),
-        "tqdm": module("tqdm", tqdm=Bar),
-    }
 
 
 def _convolutions(channels: int) -> Any:

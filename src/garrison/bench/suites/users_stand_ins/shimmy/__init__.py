@@ -1,0 +1,1 @@
+"""In the place of shimmy: games of ours are Gymnasium's already."""
