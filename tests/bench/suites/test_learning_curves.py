@@ -126,7 +126,7 @@ def test_all_runs_are_trained_kept_and_judged(
     assert "Learning curves" in page
     assert page.count("<svg") == 3
     table = learning_pages.learning_table(tmp_path)
-    assert "| Hopper-v5 | 250,000 | 136.5 ± 2.5 | 36.5 ± 2.5 |" in table
+    assert "| Hopper-v5 | 200,000 | 136.5 ± 2.5 | 36.5 ± 2.5 |" in table
     assert "confidence of 3 seeds" in table
 
 

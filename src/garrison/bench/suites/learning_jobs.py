@@ -50,7 +50,7 @@ JOBS: dict[str, LearningJob] = {
         # The zoo's, but for its state-dependent exploration.
         LearningJob("Pendulum-v1", 100_000, 4, 1024, 64, 10, 1e-3, 0.9, 0.95),
         # SB3's defaults on normalised observations and returns: the zoo's own have another network.
-        LearningJob("Hopper-v5", 250_000, 1, 2048, 64, 10, 3e-4, 0.99, 0.95, is_normalised=True),
+        LearningJob("Hopper-v5", 200_000, 1, 2048, 64, 10, 3e-4, 0.99, 0.95, is_normalised=True),
     )
 }
 
