@@ -3,10 +3,13 @@
 import gymnasium
 import numpy as np
 import pytest
+import torch
 
 from garrison import vector
 from garrison.contract.misuse import Closed, NotReset
 from garrison.errors import UserError
+from garrison.learn import train
+from garrison.learn.config import PolicyConfig, PPOConfig
 from garrison.registration import PROCGEN_IDS
 from tests.helpers.installed import needs_procgen
 from tests.helpers.played import is_same, trace
@@ -149,3 +152,24 @@ def test_pictures_for_people_are_larger_than_those_for_the_policy() -> None:
     assert isinstance(picture, np.ndarray)
     assert picture.shape == (512, 512, 3)
     env.close()
+
+
+def test_a_training_is_resumed_bit_for_bit() -> None:
+    def config(steps: int) -> PPOConfig:
+        policy = PolicyConfig(hidden=(8,), trunk="encoder")
+        return PPOConfig(
+            steps=steps,
+            rollout=8,
+            epochs=1,
+            minibatches=2,
+            learning_rate_schedule="constant",
+            threads=1,
+            policy=policy,
+        )
+
+    through, before, after = (batch(2, copy=False) for _ in range(3))
+    whole = train(config(64), through)  # type: ignore[arg-type]
+    half = train(config(32), before)  # type: ignore[arg-type]
+    rest = train(config(64), after, resume=half.state)  # type: ignore[arg-type]
+    assert torch.equal(whole.policy.flat, rest.policy.flat)
+    assert not torch.equal(whole.policy.flat, half.policy.flat)
