@@ -4,9 +4,15 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from garrison.agents.forward import network_of
 from garrison.agents.load import SHIPPED
-from garrison.agents.ship import ship
+from garrison.agents.ship import ship, without_critic
+from garrison.cage2 import VectorEnv
+from garrison.learn.config import PolicyConfig
+from garrison.learn.envs import extras_space, policy_of
+from garrison.learn.nn.description import describe_policy
 from garrison.storage import checkpoint
 
 
@@ -27,3 +33,32 @@ def test_a_run_becomes_an_agent_that_plays_the_same(tmp_path: Path) -> None:
     assert copy["made_by"] == "garrison train record --seed 1"
     assert copy["evaluation"] == known["evaluation"]
     assert copy["experiment"]["run"]["out"] == ""
+
+
+@pytest.mark.parametrize("normalise", [False, True])
+def test_nothing_is_left_of_a_critic_that_saw_more(normalise: bool, tmp_path: Path) -> None:
+    config = PolicyConfig(hidden=(16,), critic_extras=("access",), normalise_observations=normalise)
+    envs = VectorEnv(3, autoreset_mode="NextStep")
+    policy = policy_of(envs, config, seed=4)
+    spaces = envs.single_observation_space, envs.single_action_space
+    known = checkpoint.load(SHIPPED["record"])
+    learner = known["experiment"]["ppo"] | {"policy": {"trunk": "separate", "critic_extras": ["access"]}}
+    values = known | {
+        "experiment": known["experiment"] | {"ppo": learner},
+        "policy": describe_policy(config, *spaces, extras_space(envs, config.critic_extras)),
+        "state": {"weights": policy.flat.numpy(), "steps": 7},
+    }
+    plain = without_critic(values)
+    assert "extras_space" not in plain["policy"]
+    assert plain["policy"]["config"]["critic_extras"] == []
+    assert plain["experiment"]["ppo"]["policy"] == {"trunk": "shared", "critic_extras": []}
+    critic = sum(p.numel() for p in policy.critic.parameters())
+    statistics = 2 * 13 if normalise else 0  # of access; bits are not scaled
+    assert len(plain["state"]["weights"]) == len(policy.flat) - critic - statistics
+    shown, _ = envs.reset(seed=0)
+    logits = []
+    for each in (values, plain):
+        network = network_of(each["policy"], each["state"]["weights"])
+        network.begin(3)
+        logits.append(network.logits(shown.astype(np.float32), np.ones(3, np.bool_)))
+    np.testing.assert_array_equal(*logits)

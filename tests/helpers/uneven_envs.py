@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from garrison.vector import rows
 from garrison.vector.backends.serial import SerialEnvs
 from garrison.vector.base import Setup, merge
 
@@ -42,13 +43,25 @@ class Walk(gymnasium.Env[Any, Any]):
         truncated = not terminated and self.t >= self.length
         return self._observation(), self.place, terminated, truncated, {"action_mask": self._mask()}
 
-    def _observation(self) -> NDArray[np.float32]:
+    def _observation(self) -> Any:
         return np.array([self.place, self.t, self.np_random.normal()], np.float32)
 
     def _mask(self) -> NDArray[np.bool_]:
         mask = np.ones(4, np.bool_)
         mask[int(self.np_random.integers(4))] = False
         return mask
+
+
+class Sighted(Walk):
+    """Shows a picture beside its numbers."""
+
+    observation_space = spaces.Dict(
+        {"numbers": Walk.observation_space, "picture": spaces.Box(0, 255, (36, 36, 1), np.uint8)}
+    )
+
+    def _observation(self) -> Any:
+        picture = self.np_random.integers(0, 256, (36, 36, 1), np.uint8)
+        return {"numbers": super()._observation(), "picture": picture}
 
 
 class AnyOrder(SerialEnvs):
@@ -78,4 +91,4 @@ class AnyOrder(SerialEnvs):
         infos = merge([(k, entries[i]) for k, i in enumerate(chosen) if i in entries], len(chosen))
         buffers, ids = self._buffers, np.array(chosen)
         results = buffers.rewards[ids], buffers.terminations[ids], buffers.truncations[ids]
-        return buffers.observations[ids], *results, infos, ids
+        return rows.part_of(buffers.observations, ids), *results, infos, ids

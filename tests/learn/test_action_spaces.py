@@ -7,10 +7,16 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from garrison import vector
 from garrison.learn import PolicyConfig, PPOConfig, a3c, impala, train
 from garrison.learn.config import A3CConfig, ImpalaConfig
+from garrison.learn.nn.network import make_network
 from garrison.learn.nn.policy import Policy
-from tests.helpers.learning import Log, same
+from garrison.learn.ready_first import make_collector
+from garrison.learn.rollout import Rollout
+from garrison.learn.spaces.registry import action_distribution
+from garrison.learn.stopwatch import Stopwatch
+from tests.helpers.learning import Log, random_policy, same
 from tests.helpers.steering_env import PARTS, WHEEL, SteeringEnv, ToolboxEnv
 
 POLICY = PolicyConfig(hidden=(16,), log_std_init=-1.0)
@@ -74,6 +80,27 @@ def test_ppo_learns_actions_in_parts_with_masks() -> None:
     assert result.policy.actions.space == PARTS
     reached = result.metrics["rollout/ep_reward_mean"]
     assert reached > 5 * 3.0  # of 5 * 4; chance gives about 5 * 1.6
+
+
+def test_whoever_is_ready_draws_the_same_actions_in_parts_as_all_together() -> None:
+    def collected(backend: str) -> Rollout:
+        envs: Any = vector.make(ToolboxEnv, 6, backend, autoreset_mode="SameStep")
+        policy = random_policy(envs.single_observation_space, envs.single_action_space, hidden=(8,))
+        collector = make_collector(envs, make_network(policy, 6, "auto", 1), seed=5, masked=True)
+        collector.reset(seed=11)
+        rollout = Rollout.allocate(12, 6, policy.observations, policy.actions, masked=True)
+        collector.collect(rollout, Stopwatch())
+        envs.close()
+        return rollout
+
+    together, ready = collected("serial"), collected("async")
+    ours, theirs = (action_distribution(PARTS).to_env(each.flat_choices()) for each in (together, ready))
+    np.testing.assert_allclose(ours["aim"], theirs["aim"], atol=1e-5)  # batches of other sizes round differently
+    assert np.array_equal(ours["switches"], theirs["switches"])
+    assert all(map(np.array_equal, ours["tools"], theirs["tools"]))
+    assert np.array_equal(together.masks, ready.masks)
+    assert not together.masks[..., 5].any()  # as ToolboxEnv says: one value of a tool is forbidden
+    np.testing.assert_allclose(together.log_probs, ready.log_probs, atol=1e-5)
 
 
 def test_actions_in_parts_pass_through_the_memory_that_actors_share() -> None:

@@ -21,7 +21,7 @@ from garrison.vector import EnvFailed
 from garrison.vector.base import Setup
 from tests.helpers.faulty_envs import Faulty
 from tests.helpers.learning import Log, random_policy
-from tests.helpers.uneven_envs import AnyOrder, Walk
+from tests.helpers.uneven_envs import AnyOrder, Sighted, Walk
 
 LENGTHS = (3, 7, 4, 9, 7, 5)
 MAKERS = tuple(partial(Walk, length) for length in LENGTHS)
@@ -54,9 +54,9 @@ def rollout_for(collector: Collector) -> Rollout:
     return Rollout.allocate(STEPS, size, policy.observations, policy.actions, collector.masked)
 
 
-def check_same_rollouts(envs: Any, network: str, masked: bool, mode: str) -> None:
-    """Collect from `envs` and from `serial`, twice, and compare everything that is collected and kept."""
-    alone, ready = collector_of(make("serial", mode), network, masked), collector_of(envs, network, masked)
+def check_same_rollouts(envs: Any, network: str, masked: bool, serial: Any) -> None:
+    """Collect from `envs` and from `serial` ones, twice, and compare everything that is collected and kept."""
+    alone, ready = collector_of(serial, network, masked), collector_of(envs, network, masked)
     assert type(alone) is Collector
     assert type(ready) is ReadyFirstCollector
     wanted, found = rollout_for(alone), rollout_for(ready)
@@ -83,7 +83,7 @@ def check_same_rollouts(envs: Any, network: str, masked: bool, mode: str) -> Non
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("masked", [True, False], ids=["masked", "free"])
 def test_a_rollout_is_that_of_serial_in_any_order(mode: str, network: str, masked: bool) -> None:
-    check_same_rollouts(any_order(mode), network, masked, mode)
+    check_same_rollouts(any_order(mode), network, masked, make("serial", mode))
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,15 @@ def test_a_rollout_is_that_of_serial_in_any_order(mode: str, network: str, maske
 )
 def test_a_rollout_is_that_of_serial_from_workers(mode: str, network: str, options: dict[str, Any]) -> None:
     envs = make("async", mode, **options)
-    check_same_rollouts(envs, network, True, mode)
+    check_same_rollouts(envs, network, True, make("serial", mode))
     envs.close()
+
+
+def test_a_dictionary_with_a_picture_is_collected_alike() -> None:
+    makers = tuple(partial(Sighted, length) for length in LENGTHS)
+    envs = AnyOrder(Setup(makers, AutoresetMode.SAME_STEP, workers=2, batch_size=3))
+    alone = garrison.vector.make(makers, backend="serial", autoreset_mode="same_step")
+    check_same_rollouts(envs, "gru", True, alone)
 
 
 @pytest.mark.parametrize(

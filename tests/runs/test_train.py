@@ -353,6 +353,23 @@ def test_resuming_with_settings_that_do_not_fit_is_an_error(
     assert run(f"train --resume {tmp_path / 'run'} --steps 960 --quiet") == 0  # nothing was spoiled
 
 
+def test_a_run_of_a_version_with_fewer_settings_is_resumed_with_their_defaults(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert train(out) == 0
+    values = checkpoint.load(out)
+    for name in ("continuous_actions", "log_std_init"):
+        del values["policy"]["config"][name]
+        del values["experiment"]["ppo"]["policy"][name]
+    checkpoint.save(out / checkpoint.NAME, values)
+    capsys.readouterr()
+    assert run(f"train --resume {out} --steps 960") == 0
+    assert "with other settings than before (ppo.steps)" in capsys.readouterr().err
+    assert run(f"train --resume {out} --steps 1920 --log-std-init 1 --quiet") == 2
+    assert "the run's network has 0.0" in capsys.readouterr().err
+
+
 def test_a_damaged_checkpoint_is_not_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train(tmp_path / "run") == 0
     path = tmp_path / "run" / "checkpoint.garrison"

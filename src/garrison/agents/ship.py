@@ -4,18 +4,24 @@ A shipped agent is the checkpoint of a run with nothing but what it needs to pla
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
+from garrison.learn.registry import learner_section
 from garrison.storage import checkpoint
+from garrison.storage.saved_run import require_agent
 
 
 def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.conf.Positional]) -> None:
     """Write the agent of a run folder to `path`, without the learner's state and the folder's own place."""
     values = checkpoint.load(run)
+    require_agent(values, str(run))
     values["experiment"]["run"]["out"] = ""
+    if "extras_space" in values["policy"]:
+        values = without_critic(values)
     summary, versions = (json.loads((run / name).read_text()) for name in ("summary.json", "versions.json"))
     words = versions["command"]
     kept = [word for k, word in enumerate(words) if "--out" not in (word, *words[max(0, k - 1) : k])]
@@ -30,6 +36,35 @@ def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.
             "evaluation": {k: summary["evaluation"][k] for k in ("rules", "episodes", "seed", "total", "ci95")},
         },
     )
+
+
+def without_critic(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a checkpoint's values with no trace of a critic that saw more than its actor.
+
+    What is left is a policy whose value, always 0, is read from the actor's own layers.
+    """
+    import torch
+
+    from garrison.learn.nn.description import build_policy, build_space, describe_policy, policy_config
+    from garrison.learn.nn.policy import Policy
+
+    described = values["policy"]
+    trained = dict(build_policy(described, values["state"]["weights"]).named_parameters())
+    spaces = [build_space(described[f"{what}_space"]) for what in ("observation", "action")]
+    config = replace(policy_config(described), trunk="shared", critic_extras=())
+    plain = Policy(spaces[0], spaces[1], config)
+    with torch.no_grad():
+        for name, parameter in plain.named_parameters():
+            if name.startswith("value_head"):
+                parameter.zero_()
+            else:
+                parameter.copy_(trained[name])
+    experiment = values["experiment"]
+    learner = learner_section(experiment)
+    learner["policy"] = learner["policy"] | {"trunk": "shared", "critic_extras": []}
+    policy = describe_policy(config, spaces[0], spaces[1])
+    state = values["state"] | {"weights": plain.flat.numpy().copy()}
+    return values | {"experiment": experiment, "policy": policy, "state": state}
 
 
 if __name__ == "__main__":

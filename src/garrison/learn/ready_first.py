@@ -38,6 +38,7 @@ class ReadyFirstCollector(Collector):
         # share by itself, so it never waits for another worker's step; smaller shares would only cost more calls.
         self._shares = min(max(2, self.envs.workers), envs.num_envs)
         self._times = np.zeros(envs.num_envs, np.int64)  # how many steps each has given
+        self._stored = np.zeros_like(self.seen)  # on the way into a rollout
         self._in_flight = 0
 
     def _fill(self, rollout: Rollout, episodes: EndedEpisodes, watch: Stopwatch) -> None:
@@ -53,7 +54,7 @@ class ReadyFirstCollector(Collector):
             self._tell_first_step()
             self._in_flight -= len(ids)
             times = self._times[ids]
-            stored = form.empty(len(ids))
+            stored = self._stored[: len(ids)]
             form.store(shown, stored)
             rollout.observations[times + 1, ids] = stored
             self._note_results(rollout, episodes, (times, ids), ids, results, watch)

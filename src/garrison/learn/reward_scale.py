@@ -37,7 +37,9 @@ class RewardScale:
         if not self.is_running:
             return
         rewards, starts, counted = (a[:, columns] for a in (rollout.rewards, rollout.starts, rollout.counted))
-        discounted = self._discounted.get(source, np.zeros(rewards.shape[1]))
+        discounted = self._discounted.get(source)
+        if discounted is None or len(discounted) != rewards.shape[1]:
+            discounted = np.zeros(rewards.shape[1])
         seen = np.empty(rewards.shape)
         for t in range(len(rewards)):
             discounted = rewards[t] + self._gamma * discounted * ~starts[t]

@@ -107,7 +107,11 @@ WIDTHS = Kind(
     "a list of widths", lambda value: isinstance(value, list) and all(is_count(item) and item > 0 for item in value)
 )
 SPACE = Kind("a description of a space", _is_space)
+NAMED_SPACES = Kind("a description of spaces by name", lambda value: _is_space(value) and value["kind"] == "Dict")
+NAMES = Kind("a list of names", lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
+YES_OR_NO = Kind("true or false", lambda value: isinstance(value, bool))
 VECTOR = Kind("a vector of finite numbers", lambda value: _is_finite(value, "float32", axes=1) and len(value) > 0)
+DOUBLES = Kind("a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1))
 SQUARES = Kind(
     "a vector of finite numbers, none below 0", lambda value: VECTOR.holds(value) and bool((value >= 0).all())
 )
@@ -133,6 +137,17 @@ NEWER: dict[str, Kind] = {
     "policy.config.recurrent_size": COUNT,
     "policy.config.continuous_actions": TEXT,
     "policy.config.log_std_init": NUMBER,
+    "policy.config.encoder": TEXT,
+    "policy.config.normalise_observations": YES_OR_NO,
+    "policy.config.critic_extras": NAMES,
+    "policy.extras_space": NAMED_SPACES,
+    "state.reward_scale": MAPPING,
+    "state.reward_scale.moments": Kind(
+        "three finite numbers", lambda value: _is_finite(value, "float64") and value.shape == (3,)
+    ),
+    "state.reward_scale.discounted": Kind(
+        "a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1)
+    ),
 }
 """What the first checkpoints did not have."""
 RUN: dict[str, Kind] = {
@@ -162,7 +177,7 @@ COLLECTOR: dict[str, Kind] = {
     "state.collector.masks": Kind("a table of flags", lambda value: _is_array(value, "bool", axes=2)),
     "state.collector.starts": FLAGS,
     "state.collector.resetting": FLAGS,
-    "state.collector.returns": Kind("a vector of finite numbers", lambda value: _is_finite(value, "float64", axes=1)),
+    "state.collector.returns": DOUBLES,
     "state.collector.lengths": Kind("a vector of whole numbers", lambda value: _is_array(value, "int64", axes=1)),
     "state.collector.streams": Kind(
         "an array of whole numbers", lambda value: _is_array(value, "int64") and value.ndim > 0
