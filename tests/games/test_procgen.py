@@ -31,6 +31,15 @@ def test_a_game_of_the_batch_gives_the_bytes_of_a_single_game_with_its_seed(env:
     assert is_same(native, single)
 
 
+def test_a_seed_means_what_it_means_to_procgen() -> None:
+    envs = batch(2, "procgen-coinrun-v0")
+    shown, infos = envs.reset(seed=5)  # type: ignore[attr-defined]
+    assert infos["level_seed"][0] == 1228472244  # ProcgenGym3Env(num=1, env_name="coinrun", rand_seed=5) shows this
+    assert infos["level_seed"][1] != infos["level_seed"][0]
+    assert not np.array_equal(*shown)
+    envs.close()  # type: ignore[attr-defined]
+
+
 def test_the_infos_of_ended_episodes_and_the_next_levels_are_those_of_single_games() -> None:
     native, single = (trace(batch(3, backend=backend), 7, 400) for backend in ("native", "serial"))
     assert sum(int(step[2].sum()) for step in native[1:]) > 3

@@ -55,7 +55,7 @@ def test_what_the_user_says_wins_and_the_rest_stays() -> None:
 
 
 def test_arguments_of_the_environment_are_known_before_its_spaces_are_seen() -> None:
-    name = f"{ENVS}:camera_and_sensors"
+    name = f"{ENVS}:sized"
     _, args = parse(["--env", name, "--env-args", "width=7", "--steps", "100"])
     assert args.experiment == default_preset(name, env_args={"width": 7}).changed(steps=100)
     assert args.experiment.env.env_args == {"width": 7}
