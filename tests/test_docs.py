@@ -13,7 +13,7 @@ import garrison
 from garrison import cli
 from garrison.errors import UserError
 from garrison.runs import chosen, yaml_settings
-from garrison.runs.chosen import Kind
+from garrison.runs.chosen import EnvKind
 from garrison.runs.experiment_file import read_experiment
 from garrison.runs.presets import preset
 
@@ -74,7 +74,7 @@ def parse_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tyro, "cli", read)
     # Environments that the texts make up cannot be made.
-    monkeypatch.setattr(chosen, "kind_of", lambda *named: Kind("Box(3,)", "Discrete(2)", False, False))
+    monkeypatch.setattr(chosen, "kind_of", lambda *named: EnvKind("Box(3,)", "Discrete(2)", False, False))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text("{}")
     run = tmp_path / "runs" / "mine"

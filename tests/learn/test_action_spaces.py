@@ -32,7 +32,7 @@ def error_of(policy: Policy) -> float:
     """Return the mean squared distance of the likeliest action from the right one; 0.28 for one that does nothing."""
     shown = np.random.default_rng(0).uniform(-1, 1, (500, 3)).astype(np.float32)
     with torch.inference_mode():
-        outputs = policy(torch.from_numpy(shown))[0].numpy()
+        outputs = policy((torch.from_numpy(shown),))[0].numpy()
     choices = np.empty((500, 2), np.float32)
     policy.actions.mode(outputs, np.ones((0, 0), np.bool_), choices)
     return float(((policy.actions.to_env(choices) - shown @ WHEEL) ** 2).sum(1).mean())

@@ -12,7 +12,7 @@ from typing import Any
 from gymnasium import spaces
 
 from garrison.learn.config import A3CConfig, ImpalaConfig, LearnerConfig, PolicyConfig, PPOConfig
-from garrison.learn.registry import algorithm_of
+from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.learn.spaces.registry import observation_form
 from garrison.registration import PROCGEN_IDS, is_atari
 from garrison.runs.experiment import AUTO, Experiment
@@ -88,7 +88,7 @@ IMAGE_ENVS = {"ppo": 32, "impala": 8, "a3c": 4}
 
 
 @dataclass(frozen=True)
-class Kind:
+class EnvKind:
     """What the spaces of an environment are like, as far as settings depend on it."""
 
     observations: str
@@ -97,7 +97,7 @@ class Kind:
     is_continuous: bool
 
     @classmethod
-    def of(cls, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> "Kind":
+    def of(cls, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> "EnvKind":
         """Tell the kind of two spaces; refuse observations that there is no form for."""
         form = observation_form(observation_space)
         leaves = list(_leaves(action_space))
@@ -149,21 +149,21 @@ def reason(experiment: Experiment) -> str:
 
 
 @cache
-def kind_of(env: str, pairs: tuple[str, ...], is_native: bool) -> Kind:
+def kind_of(env: str, pairs: tuple[str, ...], is_native: bool) -> EnvKind:
     """Make the environment once, and tell its kind."""
     config = EnvConfig(env=env, env_args=parse_env_args(pairs), backend="native" if is_native else "serial")
     made = task_of(config).make_envs(1)
     try:
-        return Kind.of(made.single_observation_space, made.single_action_space)
+        return EnvKind.of(made.single_observation_space, made.single_action_space)
     finally:
         made.close()
 
 
-def _learner(env: str, algorithm: str, kind: Kind) -> LearnerConfig:
+def _learner(env: str, algorithm: str, kind: EnvKind) -> LearnerConfig:
     numbers = (PPO_NUMBERS, IMPALA_NUMBERS, A3C_NUMBERS)
     images = (PPO_IMAGES, IMPALA_IMAGES, A3C_IMAGES)
     by_name = {algorithm_of(each): each for each in (images if kind.has_images else numbers)}
-    learner: LearnerConfig = by_name[algorithm]
+    learner: LearnerConfig = by_name.get(algorithm) or LEARNERS[algorithm].config()
     if kind.is_continuous:
         learner = replace(learner, entropy_coef=0.0, policy=learner.policy if kind.has_images else MEASURED)
     if env in PROCGEN_IDS:
@@ -175,10 +175,10 @@ def _learner(env: str, algorithm: str, kind: Kind) -> LearnerConfig:
     return learner
 
 
-def _envs(env: str, algorithm: str, kind: Kind) -> int:
+def _envs(env: str, algorithm: str, kind: EnvKind) -> int:
     if is_atari(env) and algorithm == "ppo":
         return 8
-    return (IMAGE_ENVS if kind.has_images else ENVS)[algorithm]
+    return (IMAGE_ENVS if kind.has_images else ENVS).get(algorithm, EnvConfig.envs)
 
 
 def _args(env: str) -> dict[str, Any]:
