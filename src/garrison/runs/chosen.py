@@ -118,9 +118,10 @@ def choose_settings(env: str, algorithm: str, env_args: dict[str, Any], backend:
         env_args: arguments for what makes it.
         backend: where it is made, if that is `native`; elsewhere it does not matter.
     """
-    kind = kind_of(env, tuple(to_pairs(env_args)), backend == "native")
+    args = _args(env) | env_args
+    kind = kind_of(env, tuple(to_pairs(args)), backend == "native")
     learner = _learner(env, algorithm, kind)
-    config = EnvConfig(env=env, envs=_envs(env, algorithm, kind), env_args=_args(env) | env_args)
+    config = EnvConfig(env=env, envs=_envs(env, algorithm, kind), env_args=args)
     return Experiment(config, learner=learner, preset=AUTO)
 
 
