@@ -15,7 +15,18 @@ import psutil
 from garrison.errors import UserError
 from garrison.version import __version__
 
-PACKAGES = ("numpy", "numba", "gymnasium", "torch", "stable-baselines3", "pufferlib", "ray")
+PACKAGES = (
+    "numpy",
+    "numba",
+    "gymnasium",
+    "torch",
+    "stable-baselines3",
+    "pufferlib",
+    "ray",
+    "procgen-mirror",
+    "ale-py",
+    "mujoco",
+)
 """What a measured number may depend on."""
 MEGABYTE = 2**20
 SOURCES = Path(__file__).parent

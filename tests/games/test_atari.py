@@ -1,9 +1,12 @@
 """Atari games: the batch gives the bytes of single games, the preprocessing is the literature's, settings arrive."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from garrison.errors import UserError
+from garrison.runs import default_preset, train
 from garrison.tasks.registry import EnvConfig, task_of
 from tests.helpers.installed import needs_atari
 from tests.helpers.played import is_same, trace
@@ -72,3 +75,12 @@ def test_a_score_is_that_of_the_whole_game_with_its_own_points() -> None:
     training = on("auto", episodic_life=True, reward_clipping=True, repeat_action_probability=0.0)
     scored = task_of(training).as_scored()
     assert scored == task_of(on("auto", repeat_action_probability=0.0))
+
+
+def test_the_batch_is_trained_on_and_scored(tmp_path: Path) -> None:
+    tiny = {"steps": 32, "envs": 2, "rollout": 8, "epochs": 1, "minibatches": 1, "hidden": (8,), "threads": 1}
+    args = {"max_num_frames_per_episode": 200, "repeat_action_probability": 0.0}
+    experiment = default_preset("ALE/Breakout-v5", env_args=args).changed(**tiny, evaluate_episodes=2)
+    outcome = train(experiment, out=tmp_path / "run", progress=False)
+    assert outcome.status == "finished"
+    assert outcome.summary["evaluation"]["episodes"] == 2

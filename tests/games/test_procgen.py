@@ -3,10 +3,13 @@
 import gymnasium
 import numpy as np
 import pytest
+import torch
 
 from garrison import vector
 from garrison.contract.misuse import Closed, NotReset
 from garrison.errors import UserError
+from garrison.learn import train
+from garrison.learn.config import PolicyConfig, PPOConfig
 from garrison.registration import PROCGEN_IDS
 from tests.helpers.installed import needs_procgen
 from tests.helpers.played import is_same, trace
@@ -26,6 +29,15 @@ def test_a_game_of_the_batch_gives_the_bytes_of_a_single_game_with_its_seed(env:
         trace(batch(3, env, backend, distribution_mode="easy"), 5, 40) for backend in ("native", "serial")
     )
     assert is_same(native, single)
+
+
+def test_a_seed_means_what_it_means_to_procgen() -> None:
+    envs = batch(2, "procgen-coinrun-v0")
+    shown, infos = envs.reset(seed=5)  # type: ignore[attr-defined]
+    assert infos["level_seed"][0] == 1228472244  # ProcgenGym3Env(num=1, env_name="coinrun", rand_seed=5) shows this
+    assert infos["level_seed"][1] != infos["level_seed"][0]
+    assert not np.array_equal(*shown)
+    envs.close()  # type: ignore[attr-defined]
 
 
 def test_the_infos_of_ended_episodes_and_the_next_levels_are_those_of_single_games() -> None:
@@ -149,3 +161,24 @@ def test_pictures_for_people_are_larger_than_those_for_the_policy() -> None:
     assert isinstance(picture, np.ndarray)
     assert picture.shape == (512, 512, 3)
     env.close()
+
+
+def test_a_training_is_resumed_bit_for_bit() -> None:
+    def config(steps: int) -> PPOConfig:
+        policy = PolicyConfig(hidden=(8,), trunk="encoder")
+        return PPOConfig(
+            steps=steps,
+            rollout=8,
+            epochs=1,
+            minibatches=2,
+            learning_rate_schedule="constant",
+            threads=1,
+            policy=policy,
+        )
+
+    through, before, after = (batch(2, copy=False) for _ in range(3))
+    whole = train(config(64), through)  # type: ignore[arg-type]
+    half = train(config(32), before)  # type: ignore[arg-type]
+    rest = train(config(64), after, resume=half.state)  # type: ignore[arg-type]
+    assert torch.equal(whole.policy.flat, rest.policy.flat)
+    assert not torch.equal(whole.policy.flat, half.policy.flat)

@@ -33,9 +33,12 @@ def pictures() -> AnySpaces:
     return AnySpaces(IMAGE, spaces.Discrete(3))
 
 
-def camera_and_sensors(width: int = 3) -> AnySpaces:
-    sensors = spaces.Box(-1.0, 1.0, (width,), np.float32)
-    return AnySpaces(spaces.Dict(camera=IMAGE, sensors=sensors), spaces.Box(-1.0, 1.0, (2,), np.float32))
+def camera_and_sensors() -> AnySpaces:
+    return AnySpaces(spaces.Dict(camera=IMAGE, sensors=NUMBERS), spaces.Box(-1.0, 1.0, (2,), np.float32))
+
+
+def sized(width: int) -> AnySpaces:
+    return AnySpaces(spaces.Box(-1.0, 1.0, (width,), np.float32), spaces.Discrete(2))
 
 
 def sensors() -> AnySpaces:

@@ -1,6 +1,7 @@
 """The trainer: repeatable, resumable bit for bit, honest about endings, loud when it diverges."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -21,6 +22,7 @@ from garrison.learn.stages import SYNCHRONOUS
 from garrison.learn.stopwatch import Stopwatch
 from tests.helpers.bits_env import BitsEnv
 from tests.helpers.learning import Log, same
+from tests.helpers.mixed_env import LENGTH, MixedEnvs
 
 SMALL = {"rollout": 25, "minibatches": 4, "policy": PolicyConfig(hidden=(16,))}
 
@@ -54,6 +56,43 @@ def test_stopping_and_resuming_changes_no_bit(name: str) -> None:
     assert rest.steps == whole.steps == 4000
     assert same(rest.state, whole.state)
     assert not torch.equal(whole.policy.flat, part.policy.flat)
+
+
+EVERYTHING = PolicyConfig(
+    hidden=(16,), recurrent_size=8, trunk="encoder", normalise_observations=True, critic_extras=("answer",)
+)
+"""Convolutions, a GRU, normalisation, and a critic that sees more."""
+
+
+def test_resuming_with_everything_at_once_changes_no_bit() -> None:
+    """Pictures in a dictionary, convolutions, a GRU, action masks, normalised observations and returns, extras."""
+    config = PPOConfig(
+        steps=1600, rollout=20, minibatches=2, action_masks=True, normalise_returns=True, threads=1, policy=EVERYTHING
+    )
+    whole = train(config, MixedEnvs(10))
+    part = train(config, MixedEnvs(10), run=Log(updates=4))
+    assert 0 < part.steps < whole.steps
+    rest = train(config, MixedEnvs(10), resume=through_a_file(part.state))
+    assert rest.exact_resume
+    assert same(rest.state, whole.state)
+    assert whole.policy.normaliser is not None
+    assert float(whole.policy.normaliser.count) == whole.steps
+
+
+def test_a_gru_behind_convolutions_learns_with_action_masks() -> None:
+    config = PPOConfig(
+        steps=6000,
+        rollout=16,
+        minibatches=4,
+        learning_rate=2e-3,
+        gamma=0.0,
+        action_masks=True,
+        normalise_returns=True,
+        threads=1,
+        policy=replace(EVERYTHING, trunk="separate"),
+    )
+    result = train(config, MixedEnvs(16))
+    assert result.metrics["rollout/ep_reward_mean"] > 0.8 * 50 * LENGTH  # the masks alone leave one in three
 
 
 def test_resuming_on_native_cage2_changes_no_bit() -> None:

@@ -55,7 +55,7 @@ def test_what_the_user_says_wins_and_the_rest_stays() -> None:
 
 
 def test_arguments_of_the_environment_are_known_before_its_spaces_are_seen() -> None:
-    name = f"{ENVS}:camera_and_sensors"
+    name = f"{ENVS}:sized"
     _, args = parse(["--env", name, "--env-args", "width=7", "--steps", "100"])
     assert args.experiment == default_preset(name, env_args={"width": 7}).changed(steps=100)
     assert args.experiment.env.env_args == {"width": 7}
@@ -82,7 +82,7 @@ def test_the_choice_is_printed_with_its_reason_and_kept_whole(
     assert main(command.split()) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].startswith("Pendulum-v1 shows plain numbers, Box(3,), and takes continuous actions, Box(1,).")
-    assert shown[1].startswith("16 environments, rollouts of 128, 10 passes in 8 minibatches, learning rate 0.0003,")
+    assert shown[1].startswith("16 environments, rollouts of 128, 10 passes in 8 minibatches, learning rate 0.001,")
     assert (
         "no preset: what is usual for Pendulum-v1, but env.envs: 2, run.evaluate_episodes: 0, ppo.steps: 32" in shown[3]
     )

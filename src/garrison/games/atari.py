@@ -5,9 +5,9 @@ last four of these. A game begins with up to 30 frames in which nothing is done,
 starts it. `AtariBatch` steps all games by one call, on threads of ALE's own. `AtariGame` is one game, and gives the
 same bytes as a game of the batch that has its seed.
 
-What may be set is what `ale_py.vector_env.AtariVectorEnv` takes. Two settings change what is learned from, so they are
-off unless they are asked for: `reward_clipping` (rewards become -1, 0 or 1) and `episodic_life` (a lost life ends an
-episode).
+What may be set is what `ale_py.vector_env.AtariVectorEnv` takes, which is behind both. Two settings change what is
+learned from, so they are off unless they are asked for: `reward_clipping` (rewards become -1, 0 or 1) and
+`episodic_life` (a lost life ends an episode).
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ AS_IT_IS = -1
 Frames = NDArray[np.uint8]
 
 
-class AtariBatch(AtariVectorEnv):  # type: ignore[misc]
-    """A batch of one Atari game; `settings` are those of `AtariVectorEnv`.
+class AtariBatch(gymnasium.vector.VectorEnv[Any, Any, Any]):
+    """A batch of one Atari game.
 
     Args:
         game: the name of its ROM, such as `pong` or `ms_pacman`.
@@ -53,13 +53,13 @@ class AtariBatch(AtariVectorEnv):  # type: ignore[misc]
         reward_clipping: bool = False,
         **settings: Any,
     ) -> None:
-        num_envs = resets.whole("num_envs", num_envs, 1, 2**20)
+        self.num_envs = resets.whole("num_envs", num_envs, 1, 2**20)
         threads = resets.whole("threads", threads, 0, 1024) or cores()
         mode = resets.autoreset_mode(autoreset_mode)
         if mode is AutoresetMode.DISABLED:
             raise UserError("a batch of Atari games resets itself: use autoreset_mode SAME_STEP or NEXT_STEP.")
-        self.metadata: dict[str, Any] = {}  # the constructor writes into it, and it would be everybody's
-        super().__init__(
+        self.metadata = {"autoreset_mode": mode}
+        self._games: Any = AtariVectorEnv(
             game,
             num_envs,
             num_threads=min(threads, num_envs),
@@ -67,22 +67,34 @@ class AtariBatch(AtariVectorEnv):  # type: ignore[misc]
             reward_clipping=reward_clipping,
             **settings,
         )
+        self.single_observation_space = self._games.single_observation_space
+        self.single_action_space = self._games.single_action_space
+        self.observation_space = self._games.observation_space
+        self.action_space = self._games.action_space
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Frames, dict[str, Any]]:
         """Begin new games: s seeds game i with s+i, a list seeds each, None leaves random numbers as they are."""
-        if self.closed:
-            raise Closed("these games were closed; make new ones.")
+        games = self._open_games()
         seeds = resets.spread_seed(seed, self.num_envs, HIGHEST_SEED)
         chosen = np.flatnonzero(resets.reset_mask(options, self.num_envs))
         given = np.array([AS_IT_IS if seeds[i] is None else seeds[i] for i in chosen])
-        shown: tuple[Frames, dict[str, Any]] = super().reset(seed=given, options=options)
+        shown: tuple[Frames, dict[str, Any]] = games.reset(seed=given, options=options)
         return shown
 
     def step(self, actions: Any) -> Any:
         """Step every game: observations, rewards, terminations, truncations, infos."""
-        return super().step(np.asarray(actions))
+        return self._open_games().step(np.asarray(actions))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free the games and stop their threads."""
+        self._games = None
+
+    def _open_games(self) -> Any:
+        if self._games is None:
+            raise Closed("these games were closed; make new ones.")
+        return self._games
 
 
 class AtariGame(gymnasium.Env[Frames, np.int64]):

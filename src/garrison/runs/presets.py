@@ -155,7 +155,15 @@ _IMPALA_PONG = ImpalaConfig(
     policy=replace(_NATURE, trunk="shared"),
 )
 # Continuous actions as in CleanRL's ppo_continuous_action, with its 2048 steps from eight environments instead of one.
-_PPO_MUJOCO = replace(PPO_NUMBERS, rollout=256, minibatches=32, entropy_coef=0.0, value_clip=0.2, policy=MEASURED)
+_PPO_MUJOCO = replace(
+    PPO_NUMBERS,
+    rollout=256,
+    minibatches=32,
+    learning_rate=3e-4,
+    entropy_coef=0.0,
+    value_clip=0.2,
+    policy=MEASURED,
+)
 _HOPPER = EnvConfig(env="Hopper-v5", envs=8)
 # As in RL Baselines3 Zoo: what a pendulum does now matters for a second, not for ten.
 _PPO_PENDULUM = replace(

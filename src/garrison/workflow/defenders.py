@@ -32,7 +32,7 @@ class SearchDefender:
         self.orders = tuple(sorted(self._files))
         env = self.experiment.env
         self.interface: dict[str, Any] = {
-            "encoder": env.challenge_encoder,
+            "challenge_encoder": env.challenge_encoder,
             "observation": env.observation,
             "actions": env.actions,
         }

@@ -27,7 +27,7 @@ class Defender(Protocol):
 
     @property
     def interface(self) -> dict[str, Any]:
-        """The settings `encoder`, `observation` and `actions` of the environments that it plays in."""
+        """The settings `challenge_encoder`, `observation` and `actions` of the environments that it plays in."""
 
     def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
         """Get ready for new episodes under an order."""
@@ -43,7 +43,7 @@ class NetworkDefender:
         env = values["experiment"]["env"]
         self.name, self._sample = name, sample
         self.interface: dict[str, Any] = {
-            "encoder": env["challenge_encoder"],
+            "challenge_encoder": env["challenge_encoder"],
             **{key: env[key] for key in ("observation", "actions")},
         }
         self._masked = bool(learner_section(values["experiment"]).get("action_masks", False))
@@ -78,7 +78,7 @@ class AgentDefender:
 
     def __init__(self, make: Callable[[int, VectorEnv], Agent], name: str, encoder: str = "challenge") -> None:
         self.name, self._make = name, make
-        self.interface: dict[str, Any] = {"encoder": encoder, "observation": "bits", "actions": "all"}
+        self.interface: dict[str, Any] = {"challenge_encoder": encoder, "observation": "bits", "actions": "all"}
 
     def begin(self, envs: VectorEnv, order: int, seed: int) -> None:
         """Make the agent for this order."""

@@ -1,5 +1,6 @@
 """The two convolutional encoders of the literature, for images of shape (channels, height, width)."""
 
+import math
 from itertools import pairwise
 
 import torch
@@ -58,6 +59,13 @@ class Impala(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the last feature maps, flattened."""
         return torch.relu(self.stages(x)).flatten(1)
+
+    @torch.no_grad()
+    def scale_down(self) -> None:
+        """Make what the residual blocks add small, so that six of them together do not blow up what they are given."""
+        blocks = [module for module in self.modules() if isinstance(module, _Residual)]
+        for block in blocks:
+            block.second.weight.div_(math.sqrt(len(blocks)))
 
 
 class _Stage(nn.Module):

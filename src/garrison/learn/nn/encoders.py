@@ -61,6 +61,9 @@ class ObservationEncoder(nn.Module):
     def draw_weights(self, generator: torch.Generator) -> None:
         """Draw orthogonal weights with the gain of PPO's original code."""
         draw_weights(self, sqrt(2), generator)
+        for part in self.parts:
+            if isinstance(part, Impala):
+                part.scale_down()
 
 
 class OwnEncoder(ObservationEncoder):
