@@ -61,6 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(COMMANDS)}."
         print(f"garrison: no command {name!r}; {hint}", file=sys.stderr)
         return 2
+    from garrison.system import let_idle_threads_sleep
+
+    let_idle_threads_sleep()  # also in all processes that the command starts
     try:
         code: int = import_module(COMMANDS[name][0]).main(rest)
         return code

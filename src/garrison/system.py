@@ -82,6 +82,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def let_idle_threads_sleep() -> None:
+    """Ask OpenMP, where nobody has said otherwise, to let threads without work sleep; call it before torch is loaded.
+
+    By default they spin for a while, and take the cores from environments, workers and other threads that have work.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
 def cpu_model() -> str:
     """Return the processor's name."""
     try:

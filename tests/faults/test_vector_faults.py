@@ -18,7 +18,7 @@ import pytest
 import garrison.vector
 from garrison.errors import UserError
 from garrison.vector import EnvTimeout, WorkerDied
-from garrison.workers import channel
+from garrison.workers import channel, pool
 from tests.helpers.backend_faults import *  # noqa: F403 - its tests become tests of this file
 from tests.helpers.backend_faults import FAULT, GO, make
 from tests.helpers.faulty_envs import Faulty
@@ -189,16 +189,16 @@ def test_ctrl_c_between_two_workers_orders_leaves_a_usable_environment(
 ) -> None:
     envs = garrison.vector.make(Faulty, 2, backend, workers=2)
     envs.reset(seed=0)
-    send, sent = channel.send, []
+    write, written = pool._write, []
 
-    def interrupted(*message: Any) -> None:
-        if sent:
-            monkeypatch.setattr(channel, "send", send)
+    def interrupted(*message: Any) -> int:
+        if written:
+            monkeypatch.setattr(pool, "_write", write)
             raise KeyboardInterrupt
-        sent.append(message)
-        send(*message)
+        written.append(message)
+        return write(*message)
 
-    monkeypatch.setattr(channel, "send", interrupted)
+    monkeypatch.setattr(pool, "_write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         envs.step(GO[:2])
     assert envs.reset(seed=0)[0][:, 0].tolist() == [0, 0]

@@ -135,7 +135,7 @@ def test_every_learner_learns_values_that_only_extras_tell(config: LearnerConfig
         chosen = replace(config, policy=PolicyConfig(hidden=(16,), critic_extras=extras))
         explained[extras] = train(chosen, hidden, 16).metrics["train/explained_variance"]
     assert explained[()] < 0.2
-    assert explained[("coming", "is_late")] > 0.8
+    assert explained[("coming", "is_late")] > 0.6
 
 
 @pytest.mark.parametrize("recurrent_size", [0, 4])

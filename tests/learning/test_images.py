@@ -46,5 +46,5 @@ def test_dense_layers_on_the_same_pixels_have_learned_little_by_then() -> None:
 
 
 def test_a3c_learns_from_pictures() -> None:
-    result = train(A3CConfig(steps=12_000, actors=1, rollout=32, **SETTINGS), make, 16)
+    result = train(A3CConfig(steps=24_000, actors=1, rollout=32, normalise_advantages="batch", **SETTINGS), make, 16)
     assert result.metrics["rollout/ep_reward_mean"] > GUESSED + 1

@@ -42,7 +42,7 @@ class Arguments:
     video: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """Other environments: film the episodes into this folder. They are played one after the other."""
     json: bool = False
-    """Print JSON instead of text; on other environments with every episode's return and length."""
+    """Print JSON instead of text. On other environments than CAGE-2 it has every episode's return and length."""
 
 
 def main(arguments: list[str]) -> int:
