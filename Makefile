@@ -2,7 +2,8 @@
 #
 #   make install        the virtual environment .venv with the pinned reference environment, and this package
 #   make check          ruff, mypy (strict) and the layers of imports
-#   make test           check, the tests with the kernels as plain Python, and the whole suite with compiled kernels
+#   make test           check, the tests with the kernels as plain Python, and the suite with compiled kernels
+#   make test-long      the tests that take several seconds each: learning, killed actors, fuzzed files, extension pages
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
 #   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
 #   make train          the training behind the published record, three minutes
@@ -16,7 +17,7 @@ CLUSTER_STAMP := $(CLUSTER)/installed
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
 
-.PHONY: install check kernels plain test test-cluster test-peers train clean
+.PHONY: install check kernels plain test test-long test-cluster test-peers train clean
 
 install: $(STAMP)
 
@@ -44,7 +45,10 @@ plain: install
 # What needs one core goes side by side; then the suite has the machine.
 test: install
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target plain check kernels
-	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m "not long"
+
+test-long: install kernels
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m long
 
 # Ray has an environment of its own: RLlib needs another Gymnasium than the reference environment has.
 test-cluster: $(CLUSTER_STAMP)

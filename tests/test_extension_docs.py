@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "extend"
 PAGES = sorted(set(FOLDER.glob("*.md")) - {FOLDER / "README.md"})

@@ -44,6 +44,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", COMMANDS)
 def test_every_command_says_what_is_missing_in_a_sentence(module: str, tmp_path: Path) -> None:
     (tmp_path / "FILE.yaml").write_text("env: {envs: 2}")

@@ -15,6 +15,8 @@ from garrison.bench.publish.documents import FOLDER, PLACES
 from garrison.challenge.conformance import RECORDINGS
 from tests.helpers.mutations import mutated
 
+pytestmark = pytest.mark.long
+
 TINY = "--envs 2 --rollout 8 --hidden 8 --no-tensorboard --quiet"
 NUMBERS = ("99999999999999999999999", "-1", "0", "nan", "inf", "1e400", "", "x", "9" * 5000)
 ENDS = {0, 1, 2}

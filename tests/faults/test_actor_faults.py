@@ -22,6 +22,8 @@ from tests.helpers.faulty_actors import TRAINERS, FaultyOnce, train_impala
 from tests.helpers.learning import Talking
 from tests.helpers.processes import HANG, gone, nothing_hangs_or_stays
 
+pytestmark = pytest.mark.long
+
 
 class UntilSaid(Talking):
     """Stops at the third update after something was said."""

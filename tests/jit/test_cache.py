@@ -12,7 +12,10 @@ import garrison
 from garrison import jit
 from garrison.jit.stamp import _read, source_stamp
 
-pytestmark = pytest.mark.skipif(not jit.COMPILED, reason="there is no machine code when NUMBA_DISABLE_JIT is set")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not jit.COMPILED, reason="there is no machine code when NUMBA_DISABLE_JIT is set"),
+]
 
 CALLER = """
 from garrison.jit import kernel

@@ -79,6 +79,7 @@ def test_resuming_with_everything_at_once_changes_no_bit() -> None:
     assert float(whole.policy.normaliser.count) == whole.steps
 
 
+@pytest.mark.long
 def test_a_gru_behind_convolutions_learns_with_action_masks() -> None:
     config = PPOConfig(
         steps=6000,

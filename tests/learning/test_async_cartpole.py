@@ -3,10 +3,14 @@
 from functools import partial
 from typing import Any
 
+import pytest
+
 from garrison import vector
 from garrison.cage2 import VectorEnv
 from garrison.learn import RunLog, a3c, impala
 from garrison.learn.config import A3CConfig, ImpalaConfig
+
+pytestmark = pytest.mark.long
 
 CARTPOLE = partial(vector.make, "CartPole-v1", backend="serial", autoreset_mode="same_step")
 SETTINGS: dict[str, Any] = {

@@ -11,6 +11,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from garrison import vector
 from garrison.learn import PolicyConfig, PPOConfig, train
 
+pytestmark = pytest.mark.long
+
 # Ten runs with other seeds ended between 401 and 491; the reward's scale keeps the critic from drowning the actor.
 CARTPOLE = PPOConfig(
     steps=60_000,

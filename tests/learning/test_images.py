@@ -11,6 +11,8 @@ from garrison.learn import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig, tra
 from garrison.learn.config import LearnerConfig
 from tests.helpers.image_task import STEPS, FindShape
 
+pytestmark = pytest.mark.long
+
 CONVOLUTION = PolicyConfig(hidden=(64,), activation="relu", trunk="shared")
 SETTINGS: dict[str, Any] = {"learning_rate": 2e-3, "gamma": 0.0, "entropy_coef": 0.0, "policy": CONVOLUTION}
 LEARNERS: list[LearnerConfig] = [
@@ -26,8 +28,9 @@ def make(num_envs: int, is_dict: bool = False) -> Any:
     )
 
 
-@pytest.mark.parametrize("config", LEARNERS, ids=lambda config: type(config).__name__)
-@pytest.mark.parametrize("is_dict", [False, True], ids=["picture", "dictionary"])
+@pytest.mark.parametrize(
+    ("config", "is_dict"), [(LEARNERS[0], False), (LEARNERS[1], True)], ids=["PPO-picture", "IMPALA-dictionary"]
+)
 def test_a_convolution_tells_shapes_apart_wherever_they_are(config: LearnerConfig, is_dict: bool) -> None:
     result = train(config, partial(make, is_dict=is_dict), 16)
     assert result.metrics["rollout/ep_reward_mean"] > SOLVED

@@ -11,6 +11,7 @@ from garrison.report.history import RunHistory
 QUICK = ["--envs", "4", "--rollout", "16", "--no-tensorboard"]
 
 
+@pytest.mark.long
 def test_presets_and_files_are_trained_for_the_same_time_and_compared(tmp_path: Path) -> None:
     settings = tmp_path / "mine.yaml"
     settings.write_text("env: {env: CartPole-v1, backend: serial}\nppo: {gamma: 0.5}")

@@ -57,6 +57,7 @@ def read_as_a_command(folder: Path) -> int:
     return 0
 
 
+@pytest.mark.long
 def test_every_wrong_content_still_works_or_is_one_sentence(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

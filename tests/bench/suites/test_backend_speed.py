@@ -32,6 +32,7 @@ def test_work_is_proportional_to_rounds() -> None:
     assert spin(8) == 0 ^ 1 ^ 2 ^ 3 ^ 4 ^ 5 ^ 6 ^ 7
 
 
+@pytest.mark.long
 def test_the_command_measures_prints_and_saves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -46,6 +47,7 @@ def test_the_command_measures_prints_and_saves(
     assert (tmp_path / "vector-synthetic.json").exists()
 
 
+@pytest.mark.long
 def test_scaling_measures_doubling_workers_up_to_twice_the_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ def test_a_rank_is_passed_when_the_curve_stays_above_it() -> None:
     assert record_runs.passed(curve[:4])["1"] is None
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

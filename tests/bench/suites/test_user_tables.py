@@ -61,6 +61,7 @@ def test_ratios_are_ours_over_theirs_and_unsteady_ones_are_marked() -> None:
     assert user_rows.theirs(ratio) == "0.035 to 0.053"
 
 
+@pytest.mark.long
 def test_the_command_measures_compares_and_saves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

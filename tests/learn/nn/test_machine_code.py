@@ -10,6 +10,8 @@ import pytest
 
 from garrison.jit import COMPILED
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
 import json, sys

@@ -65,6 +65,7 @@ class Words(gymnasium.Env[Any, Any]):
         return WORDS[self.shown]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recurrent_size", [0, 4])
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 def test_a_new_observation_form_trains(
