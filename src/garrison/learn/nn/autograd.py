@@ -43,9 +43,7 @@ class AutogradNetwork:
         envs: Rows | None = None,
     ) -> None:
         """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values."""
-        if (
-            envs is not None
-        ):  # the others step meanwhile, and need the cores (measured: a tenth slower with two threads)
+        if envs is not None:  # the others step meanwhile and need the cores: with two threads it was a tenth slower
             torch.set_num_threads(1)
         with torch.inference_mode():
             before = self.recurrent_state if envs is None else self.recurrent_state[:, envs]
