@@ -40,7 +40,7 @@ kernels: install
 
 # The simulator's kernels without a compiler: the same results, and errors that a debugger can step through.
 plain: install
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/cage2 tests/properties tests/golden -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -n $(TESTS) tests/cage2 tests/properties tests/golden -m "not slow"
 
 # What needs one core goes side by side; then the suite has the machine.
 test: install
