@@ -46,9 +46,9 @@ class Attackers:
         return blue, red_actions(red, len(self.actions))
 
     def play(self, envs: NDArray[np.void]) -> None:
-        """Let the user's own attacker choose what Red does in this step."""
-        if self.own is not None:
-            play_red(self.own, envs, self.actions)
+        """Let the user's own attacker, of which there must be one, choose what Red does in this step."""
+        assert self.own is not None
+        play_red(self.own, envs, self.actions)
 
     def copied(self, rows: NDArray[np.intp]) -> Self:
         """Return the same for copies of some environments, sharing nothing."""

@@ -113,8 +113,9 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
             batched = np.asarray(action)[None]
         obs, rewards, _, truncations, infos = self._batch.step(batched)
         truncated = bool(truncations[0])
-        info = _mask_info(infos)
-        self._print()
+        info = _mask_info(infos) if infos else {}
+        if self.render_mode is not None:
+            self._print()
         if truncated:
             info[EPISODE] = {"r": self.total, "l": int(self.truth.t[0])}
             if "workflow" in infos:

@@ -193,8 +193,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> Step:
         """Step every environment: observations, rewards, terminations, truncations, infos."""
-        self._check_open()
-        if not self._is_reset:
+        if self.closed or not self._is_reset:
+            self._check_open()
             raise NotReset("call reset() before the first step().")
         blue = self._read_actions(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED and self._truncations.any():
@@ -202,7 +202,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
                 f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
                 "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
             )
-        self._attackers.play(self._envs)
+        if self._attackers.own is not None:
+            self._attackers.play(self._envs)
         ended = self._run(blue)
         final = self.final_observations if self.autoreset_mode == AutoresetMode.SAME_STEP else None
         infos = episode_infos(self._envs, self._truncations, self.workflow, final) if ended else {}

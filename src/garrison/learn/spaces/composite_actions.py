@@ -39,7 +39,7 @@ class Composite(ActionDistribution):
     A choice is the bytes of the parts' choices, one part after the other, because a rollout keeps one array.
     """
 
-    def __init__(self, space: spaces.Dict | spaces.Tuple[Any], parts: Mapping[Any, ActionDistribution]) -> None:
+    def __init__(self, space: "spaces.Dict | spaces.Tuple[Any]", parts: Mapping[Any, ActionDistribution]) -> None:
         self.space = space
         self.parts = list(_lay_out(parts))
         last = self.parts[-1]
@@ -143,7 +143,7 @@ class Composite(ActionDistribution):
             )
 
 
-def parts_of(space: spaces.Dict | spaces.Tuple[Any]) -> dict[Any, spaces.Space[Any]]:
+def parts_of(space: "spaces.Dict | spaces.Tuple[Any]") -> dict[Any, spaces.Space[Any]]:
     """Return the parts of a space by their key or place."""
     return dict(space.spaces) if isinstance(space, spaces.Dict) else dict(enumerate(space.spaces))
 

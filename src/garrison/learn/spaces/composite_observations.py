@@ -19,7 +19,7 @@ ALIGNMENT = 8  # bytes: what any number may begin at
 class CompositeForm(ObservationForm):
     """A Dict or Tuple, nested as deep as one likes: as one row of bytes, so that rollouts and actors need not know."""
 
-    def __init__(self, space: spaces.Dict | spaces.Tuple[Any]) -> None:
+    def __init__(self, space: "spaces.Dict | spaces.Tuple[Any]") -> None:
         from garrison.learn.spaces.registry import observation_form
 
         super().__init__(space)
