@@ -2,6 +2,8 @@
 
 import re
 
+from tests.peers.__main__ import BACKENDS
+from tests.peers.suites import SUITES
 from tests.peers.table import KNOWN, Outcome, published, surprises, table
 
 
@@ -11,9 +13,10 @@ def test_every_reason_is_published_and_no_other() -> None:
 
 
 def test_every_test_passes_or_differs_by_design() -> None:
-    counts = re.findall(r"^\| .+ \| .+ \| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$", published(), re.MULTILINE)
-    assert {"serial", "threads"} <= {backend for backend, *_ in counts}
-    assert all(int(own) == int(ours) + int(by_design) for _, own, ours, by_design in counts)
+    row = r"^\| ([\w-]+) \| .+ \| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|$"
+    counts = re.findall(row, published(), re.MULTILINE)
+    assert {(suite, backend) for suite, backend, *_ in counts} == {(s.name, b) for s in SUITES for b in BACKENDS}
+    assert all(int(own) == int(ours) + int(by_design) for *_, own, ours, by_design in counts)
 
 
 def test_a_difference_without_a_reason_and_a_reason_without_a_difference_are_told() -> None:
