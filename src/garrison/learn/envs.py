@@ -43,13 +43,12 @@ def is_ready_first(envs: Any) -> bool:
 
 def extra_of(envs: Any, name: str) -> NDArray[Any]:
     """Return the extra of that name, (N, ...), of a vector environment: from its `extras`, or from its `truth`."""
-    published = getattr(envs, "extras", None) or {}
-    found = published[name] if name in published else getattr(getattr(envs, "truth", None), name, None)
+    published, truth = getattr(envs, "extras", None) or {}, getattr(envs, "truth", None)
+    found = published[name] if name in published else getattr(truth, name, None)
     if not isinstance(found, np.ndarray):
-        raise UserError(
-            f"critic_extras names {name!r}, which the environments do not publish.",
-            hint="Environments publish extras in a mapping of arrays, their attribute `extras`; see docs/vector.md.",
-        )
+        arrays = (key for key in dir(truth) if isinstance(getattr(truth, key), np.ndarray))
+        offered = ", ".join(sorted({*published, *arrays})) or "none"
+        raise UserError(f"critic_extras names {name!r}, which the environments do not publish; there are: {offered}.")
     return found
 
 

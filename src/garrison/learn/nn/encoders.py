@@ -48,11 +48,6 @@ class ObservationEncoder(nn.Module):
         self.parts = nn.ModuleList(_leaf_encoder(leaf, name) for leaf in form.leaves)
         self.outputs = sum(_width(part) for part in self.parts)
 
-    @property
-    def is_flat(self) -> bool:
-        """Whether the features are the inputs themselves."""
-        return all(type(part) is Flat for part in self.parts)
-
     def forward(self, inputs: Inputs) -> Tensor:
         """Return the features, (B, outputs)."""
         features = [part(leaf) for part, leaf in zip(self.parts, inputs, strict=True)]
@@ -82,11 +77,6 @@ class OwnEncoder(ObservationEncoder):
                 f"the encoder {name} keeps buffers, such as those of BatchNorm, which a policy's weights do not hold.",
                 hint="Use layers without running statistics, such as LayerNorm or GroupNorm.",
             )
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether the features are the inputs themselves."""
-        return False
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Return the features, (B, outputs)."""

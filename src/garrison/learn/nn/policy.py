@@ -13,6 +13,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from garrison.learn.config import PolicyConfig
+from garrison.learn.nn.description import is_dense
 from garrison.learn.nn.encoders import ObservationEncoder, make_encoder
 from garrison.learn.nn.initial import bare, draw_gru_weights, draw_weights
 from garrison.learn.nn.normaliser import Normaliser
@@ -111,7 +112,7 @@ class Policy(nn.Module):
     @property
     def is_dense(self) -> bool:
         """Whether the policy is dense layers on the inputs as they are, and nothing else."""
-        return self.actor.encoder.is_flat and self.normaliser is None and not self.is_recurrent
+        return is_dense(self.seen, self.config)
 
     def forward(
         self, inputs: Inputs, state: RecurrentState | None = None, starts: Tensor | None = None
