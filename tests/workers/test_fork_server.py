@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 import garrison.vector
+from garrison.workers import fork_server
 from tests.helpers.processes import eventually
 from tests.helpers.vector_samples import Sampler
 
 SCRIPT = """
 import os, signal, sys
 import garrison.vector
+from garrison.workers import fork_server
 from tests.helpers.vector_samples import Sampler
 
 if __name__ == "__main__":
@@ -39,6 +41,17 @@ def test_the_folder_of_the_fork_server_goes_with_a_killed_caller(tmp_path: Path,
     assert "pymp-" in done.stdout, done.stderr  # there was one
     assert eventually(lambda: not list(folder.iterdir()))
     folder.rmdir()
+
+
+def test_a_server_that_ends_before_its_caller_is_quite_gone_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parents = iter([7, 7, 1])  # the files of a dying process are closed before its children get another parent
+    monkeypatch.setattr(os, "getppid", lambda: next(parents))
+    folder = tmp_path / "pymp"
+    folder.mkdir()
+    fork_server._remove(str(folder), caller=7)
+    assert not folder.exists()
 
 
 def test_another_fork_server_can_take_the_place_of_one_that_ended() -> None:
