@@ -73,6 +73,10 @@ class Recorder(Follower):
             if total > self.best_total and self._save(self.folder.best, {**values, "total": total}):
                 self.best_total = total
 
+    def discard(self) -> None:
+        """Remove what has been written, so that the folder can be used again."""
+        self.folder.discard()
+
     def close(self) -> None:
         """Close the files."""
         if self._file is not None:
