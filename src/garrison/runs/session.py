@@ -165,9 +165,8 @@ def run(
             for sentence in (start.says, doubts):
                 if sentence:
                     view.say(sentence)
-            result = train(
-                config, envs if made is None else made, experiment.env.envs, run_log, state, start.weights, connect
-            )
+            made = envs if made is None else made
+            result = train(config, made, experiment.env.envs, run_log, state, start.weights, connect)
             state = result.state
         except Diverged as diverged:
             status, message, state = "diverged", str(diverged), diverged.state

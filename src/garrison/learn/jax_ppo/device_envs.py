@@ -74,12 +74,8 @@ class DeviceEnvs:
             final, truncations, terminations = None, jnp.zeros_like(done), done
         else:
             final, truncations, terminations = self._store(final), truncated, info.get("terminated", done & ~truncated)
-        rewards, terminations, truncations = (
-            rewards.astype(jnp.float32),
-            terminations.astype(bool),
-            truncations.astype(bool),
-        )
-        return Transition(self._store(observations), state, rewards, terminations, truncations, final)
+        flags = terminations.astype(bool), truncations.astype(bool)
+        return Transition(self._store(observations), state, rewards.astype(jnp.float32), *flags, final)
 
     def masks(self, state: Any) -> Array:
         """Return what is allowed, (N, actions)."""

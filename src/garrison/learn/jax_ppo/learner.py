@@ -244,7 +244,7 @@ def _metrics(reports: Report, i: int, k: int, recent: RecentEpisodes) -> dict[st
     return {
         "train/epochs": int(reports.epochs[i, k]),
         "rollout/episodes": ended,
-        **{f"train/{name}": float(rows[i, k]) for name, rows in zip(Means._fields, reports.means, strict=True)},
+        **{f"train/{name}": float(getattr(reports.means, name)[i, k]) for name in Means._fields},
         "train/grad_norm": float(reports.grad_norm[i, k]),
         "train/explained_variance": float(reports.explained_variance[i, k]),
         **recent.metrics(),
