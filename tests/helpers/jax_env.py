@@ -16,14 +16,14 @@ class BitsState(NamedTuple):
 class JaxBits:
     """Shows random bits; pays `params` for the action that the first bits name in binary; truncates at `length`.
 
-    With `terminates` episodes terminate instead. First episodes are shorter, so that they end at different times. The
-    actions that are allowed have the right number's parity.
+    The first episodes are up to `starts` steps old, so that they end at different times; by default they may be of any
+    age. The actions that are allowed have the right number's parity.
     """
 
     default_params = jnp.float32(1.0)
 
-    def __init__(self, bits: int = 10, actions: int = 8, length: int = 20, terminates: bool = False) -> None:
-        self.bits, self.actions, self.length, self.terminates = bits, actions, length, terminates
+    def __init__(self, bits: int = 10, actions: int = 8, length: int = 20, starts: int | None = None) -> None:
+        self.bits, self.actions, self.length, self.starts = bits, actions, length, starts or length
         self.named = int(np.log2(actions))
 
     def observation_space(self, params: Any) -> spaces.Space[Any]:
@@ -34,7 +34,7 @@ class JaxBits:
 
     def reset(self, key: Any, params: Any) -> tuple[Any, BitsState]:
         first, second = jax.random.split(key)
-        state = BitsState(jax.random.randint(first, (), 0, self.length), self._draw(second))
+        state = BitsState(jax.random.randint(first, (), 0, self.starts), self._draw(second))
         return state.bits.astype(jnp.float32), state
 
     def step(self, key: Any, state: BitsState, action: Any, params: Any) -> tuple[Any, BitsState, Any, Any, Any]:
@@ -43,11 +43,7 @@ class JaxBits:
         done = time >= self.length
         bits = self._draw(key)
         final = jnp.where(done, ~bits, bits).astype(jnp.float32)
-        info = {
-            "terminated": done & self.terminates,
-            "truncated": done & (not self.terminates),
-            "final_observation": final,
-        }
+        info = {"terminated": jnp.zeros_like(done), "truncated": done, "final_observation": final}
         return bits.astype(jnp.float32), BitsState(jnp.where(done, 0, time), bits), reward, done, info
 
     def get_avail_actions(self, state: BitsState) -> Any:
