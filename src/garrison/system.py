@@ -26,6 +26,8 @@ PACKAGES = (
     "procgen-mirror",
     "ale-py",
     "mujoco",
+    "jax",
+    "jaxlib",
 )
 """What a measured number may depend on."""
 MEGABYTE = 2**20
@@ -43,6 +45,8 @@ _EXTRAS = {
     "stable_baselines3": ("Stable-Baselines3", "sb3"),
     "ale_py": ("The Arcade Learning Environment", "atari"),
     "mujoco": ("MuJoCo", "mujoco"),
+    "jax": ("JAX", "jax"),
+    "optax": ("Optax", "jax"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.
