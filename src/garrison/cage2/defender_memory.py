@@ -36,8 +36,8 @@ def _decoy_slots() -> tuple[tuple[int, int], ...]:
 DECOY_SLOTS = _decoy_slots()
 _SLOT_HOSTS = np.array([host for host, _ in DECOY_SLOTS])
 _SLOT_DECOYS = np.array([decoy for _, decoy in DECOY_SLOTS])
-_CLOCK = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90])  # steps taken, at least
-_SINCE = np.array([1, 2, 3, 4, 6, 8, 12, 20])  # steps since Red was last seen, at least
+CLOCK = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90])  # steps taken, at least
+SINCE = np.array([1, 2, 3, 4, 6, 8, 12, 20])  # steps since Red was last seen, at least
 
 # The groups of bits behind the first 52, in order.
 GROUPS = {
@@ -46,11 +46,11 @@ GROUPS = {
     "host of the first scan": NUM_HOSTS,
     "host of the last event": NUM_HOSTS,
     "the last event was an exploit": 1,
-    "steps since the last event": len(_SINCE),
+    "steps since the last event": len(SINCE),
     "restored before": NUM_HOSTS,
     "decoy in place": len(DECOY_SLOTS),
     "Red looks like B_line, like Meander": 2,
-    "steps taken": len(_CLOCK),
+    "steps taken": len(CLOCK),
 }
 NUM_REMEMBERED = NUM_BITS + sum(GROUPS.values())
 
@@ -132,9 +132,9 @@ def write_memory(memory: Record, row: NDArray[np.int8]) -> None:
     at += 4 * NUM_HOSTS
     row[at] = memory.last_was_exploit
     at += 1
-    for k in range(len(_SINCE)):
-        row[at + k] = 1 if memory.last_event >= 0 and memory.since_event >= _SINCE[k] else 0
-    at += len(_SINCE)
+    for k in range(len(SINCE)):
+        row[at + k] = 1 if memory.last_event >= 0 and memory.since_event >= SINCE[k] else 0
+    at += len(SINCE)
     for h in range(NUM_HOSTS):
         row[at + h] = (int(memory.own_restores) >> h) & 1
     at += NUM_HOSTS
@@ -144,5 +144,5 @@ def write_memory(memory: Record, row: NDArray[np.int8]) -> None:
     row[at] = 1 if memory.suspect == Suspect.BLINE else 0
     row[at + 1] = 1 if memory.suspect == Suspect.MEANDER else 0
     at += 2
-    for k in range(len(_CLOCK)):
-        row[at + k] = 1 if memory.clock >= _CLOCK[k] else 0
+    for k in range(len(CLOCK)):
+        row[at + k] = 1 if memory.clock >= CLOCK[k] else 0

@@ -10,7 +10,14 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from garrison.cage2.infos import EPISODE
-from garrison.cage2.names import DEFAULT_RULES
+from garrison.cage2.names import (
+    DEFAULT_ACTIONS,
+    DEFAULT_ENCODER,
+    DEFAULT_LENGTH,
+    DEFAULT_OBSERVATION,
+    DEFAULT_RED,
+    DEFAULT_RULES,
+)
 from garrison.cage2.red_agent import RedAgent
 from garrison.cage2.rendering import RENDER_MODES
 from garrison.cage2.truth import Truth
@@ -47,13 +54,13 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
 
     def __init__(
         self,
-        red: str | Mapping[str, float] | RedAgent | type[RedAgent] = "bline",
+        red: str | Mapping[str, float] | RedAgent | type[RedAgent] = DEFAULT_RED,
         rules: str = DEFAULT_RULES,
-        length: int = 100,
-        encoder: str = "challenge",
+        length: int = DEFAULT_LENGTH,
+        encoder: str = DEFAULT_ENCODER,
         scenario: str | Path | None = None,
-        observation: str = "bits",
-        actions: str = "all",
+        observation: str = DEFAULT_OBSERVATION,
+        actions: str = DEFAULT_ACTIONS,
         workflow: Workflow | None = None,
         action_mask_infos: bool = False,
         render_mode: str | None = None,

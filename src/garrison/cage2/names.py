@@ -181,10 +181,17 @@ REDS = tuple(name.lower() for name in Red._fields)
 NUM_REDS = len(REDS)
 SCRIPTED_REDS = tuple(name for name in REDS if name != "external")
 RULES = ("head", "leaderboard")
-DEFAULT_RULES = RULES[0]
 ENCODERS = ("challenge", "wrapper2")
 OBSERVATIONS = tuple(name.lower() for name in Observation._fields)
 ACTION_SETS = ("all", "compact")
+
+# What they get if they name nothing.
+DEFAULT_RED = REDS[0]
+DEFAULT_RULES = RULES[0]
+DEFAULT_LENGTH = 100
+DEFAULT_ENCODER = ENCODERS[0]
+DEFAULT_OBSERVATION = OBSERVATIONS[0]
+DEFAULT_ACTIONS = ACTION_SETS[0]
 
 RED_ACTIONS = (
     "Sleep",

@@ -7,13 +7,13 @@ from garrison.cage2.rng import draw_address, draw_bline_target, draw_host
 from garrison.jit import kernel
 
 # B_line's state after a failure in each state.
-_JUMP = (0, 1, 2, 2, 2, 2, 5, 5, 5, 5, 9, 9, 9, 12, 13)
-_LAST_STATE = 14
-_EXPLOIT_SERVER_STATE = 12
+JUMP = (0, 1, 2, 2, 2, 2, 5, 5, 5, 5, 9, 9, 9, 12, 13)
+LAST_STATE = 14
+EXPLOIT_SERVER_STATE = 12
 
-_BLINE_TARGETS = (1 << Host.USER1) | (1 << Host.USER2) | (1 << Host.USER3) | (1 << Host.USER4)
-_OP_HOSTS = (1 << Host.OP_HOST0) | (1 << Host.OP_HOST1) | (1 << Host.OP_HOST2) | (1 << Host.OP_SERVER0)
-_ENTERPRISE_HOSTS = (1 << Host.ENTERPRISE0) | (1 << Host.ENTERPRISE1) | (1 << Host.ENTERPRISE2)
+BLINE_TARGETS = (1 << Host.USER1) | (1 << Host.USER2) | (1 << Host.USER3) | (1 << Host.USER4)
+OP_HOSTS = (1 << Host.OP_HOST0) | (1 << Host.OP_HOST1) | (1 << Host.OP_HOST2) | (1 << Host.OP_SERVER0)
+ENTERPRISE_HOSTS = (1 << Host.ENTERPRISE0) | (1 << Host.ENTERPRISE1) | (1 << Host.ENTERPRISE2)
 
 
 @kernel
@@ -33,19 +33,19 @@ def bline(env: Record, sc: Record, tape: Record) -> tuple[int, int]:
     """Walk the shortest path to Op_Server0; a failure falls back to an earlier state."""
     s = _bline_next(int(env.bline_state), env.red_success == Success.YES)
     is_new = (int(env.bline_seen) >> s) & 1 == 0
-    if s == _EXPLOIT_SERVER_STATE and is_new and not env.red_answered:
+    if s == EXPLOIT_SERVER_STATE and is_new and not env.red_answered:
         # The scan of Op_Server0 "succeeded" without an answer: start over and read the same success again.
         s = _bline_next(0, env.red_success == Success.YES)
     env.bline_state = s
     env.bline_seen = int(env.bline_seen) | (1 << s)
     if s == 1 and env.bline_user < 0:
-        env.bline_user = draw_bline_target(env, tape, _BLINE_TARGETS)
+        env.bline_user = draw_bline_target(env, tape, BLINE_TARGETS)
     return _bline_action(env, sc, s)
 
 
 @kernel
 def _bline_next(s: int, succeeded: bool) -> int:
-    return min(s + 1, _LAST_STATE) if succeeded else _JUMP[s]
+    return min(s + 1, LAST_STATE) if succeeded else JUMP[s]
 
 
 @kernel
@@ -75,7 +75,7 @@ def _bline_action(env: Record, sc: Record, s: int) -> tuple[int, int]:
         return RedKind.ESCALATE, Host.ENTERPRISE2
     if s == 11:
         return RedKind.SCAN, Host.OP_SERVER0
-    if s == _EXPLOIT_SERVER_STATE:
+    if s == EXPLOIT_SERVER_STATE:
         return RedKind.EXPLOIT, Host.OP_SERVER0
     if s == 13:
         return RedKind.ESCALATE, Host.OP_SERVER0
@@ -126,9 +126,9 @@ def _meander_learn(env: Record) -> None:
         if env.red_success == Success.YES:
             env.mapped = int(env.mapped) | bit
         else:
-            lost = int(env.escalated) & _OP_HOSTS
+            lost = int(env.escalated) & OP_HOSTS
             if lost == 0:
-                lost = int(env.escalated) & _ENTERPRISE_HOSTS
+                lost = int(env.escalated) & ENTERPRISE_HOSTS
             env.escalated = int(env.escalated) & ~lost
             env.exploited = int(env.exploited) & ~(lost | bit)
         env.last_exploited = -1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from garrison.cage2.layout import SCENARIO
 from garrison.cage2.names import (
     DECOYS,
+    DEFAULT_ENCODER,
     DEFAULT_RULES,
     ENCODERS,
     EXPLOITS,
@@ -32,7 +33,7 @@ _SYSTEMS = {"any": -1, "linux": 0, "windows": 1}
 
 
 def load_scenario(
-    file: str | Path | None = None, rules: str = DEFAULT_RULES, encoder: str = "challenge"
+    file: str | Path | None = None, rules: str = DEFAULT_RULES, encoder: str = DEFAULT_ENCODER
 ) -> NDArray[np.void]:
     """Read a scenario file into an array of one `SCENARIO` record.
 

@@ -18,7 +18,18 @@ from garrison.cage2.attackers import Attackers
 from garrison.cage2.infos import episode_infos
 from garrison.cage2.inputs import HIGHEST_SEED, blue_actions, environment_ids, episode_lengths, seeds_from_system
 from garrison.cage2.layout import SCENARIO, STATE, TAPE
-from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, NUM_ACTIONS, Red, Source
+from garrison.cage2.names import (
+    ACTION_SETS,
+    DEFAULT_ACTIONS,
+    DEFAULT_ENCODER,
+    DEFAULT_LENGTH,
+    DEFAULT_OBSERVATION,
+    DEFAULT_RED,
+    DEFAULT_RULES,
+    NUM_ACTIONS,
+    Red,
+    Source,
+)
 from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.red_agent import RedAgent
 from garrison.cage2.rendering import RENDER_MODES, Rendering
@@ -101,15 +112,15 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        red: str | Sequence[str] | Mapping[str, float] | RedAgent | type[RedAgent] = "bline",
+        red: str | Sequence[str] | Mapping[str, float] | RedAgent | type[RedAgent] = DEFAULT_RED,
         rules: str = DEFAULT_RULES,
-        length: int | Sequence[int] = 100,
-        encoder: str = "challenge",
+        length: int | Sequence[int] = DEFAULT_LENGTH,
+        encoder: str = DEFAULT_ENCODER,
         threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         scenario: str | Path | None = None,
-        observation: str = "bits",
-        actions: str = "all",
+        observation: str = DEFAULT_OBSERVATION,
+        actions: str = DEFAULT_ACTIONS,
         workflow: Workflow | None = None,
         action_mask_infos: bool = False,
         copy: bool = True,
