@@ -21,6 +21,7 @@ class JaxBits:
     """
 
     default_params = jnp.float32(1.0)
+    holds_bits = True
 
     def __init__(self, bits: int = 10, actions: int = 8, length: int = 20, starts: int | None = None) -> None:
         self.bits, self.actions, self.length, self.starts = bits, actions, length, starts or length

@@ -35,8 +35,7 @@ class DeviceEnvs:
         info["truncated"]           whether an episode only ran into a limit, and
         info["final_observation"]   what was seen then, before the automatic reset; without both, `done` is an end
         get_avail_actions(state)    what is allowed now
-
-    Observations are stored as whole numbers of eight bits where their space says that they are.
+        holds_bits                  that observations hold zeros and ones only, so that they can be kept as bytes
     """
 
     def __init__(self, env: Any, num_envs: int) -> None:
@@ -54,9 +53,7 @@ class DeviceEnvs:
                 f"{self.observation_space} and {self.action_space}."
             )
         self.size = int(np.prod(self.observation_space.shape))
-        low, high = self.observation_space.low, self.observation_space.high
-        is_small = self.observation_space.dtype.kind in "biu" and low.min() >= -128 and high.max() <= 127
-        self.stored = jnp.int8 if is_small else jnp.float32
+        self.stored = jnp.int8 if getattr(env, "holds_bits", False) else jnp.float32
 
     def reset(self, key: Array, params: Any) -> tuple[Array, Any]:
         """Begin new episodes everywhere; return what is seen, and the state."""
