@@ -35,11 +35,11 @@ def played() -> tuple[Any, ...]:
         return collect(envs, policy, parameters, scene, jax.random.key(1), env.default_params, T, masked=True)
 
     scene, steps = jax.jit(play)(first)
-    return env, policy, parameters, first, scene, steps
+    return policy, parameters, first, scene, steps
 
 
 def test_every_step_follows_from_the_one_before(played: tuple[Any, ...]) -> None:
-    env, policy, parameters, first, scene, steps = played
+    policy, parameters, first, _, steps = played
     assert steps.observations.dtype == jnp.int8
     assert np.array_equal(steps.observations[0], first.observations)
     wanted = (steps.observations[:, :, :3] * 2 ** np.arange(3)).sum(axis=2)
@@ -53,7 +53,7 @@ def test_every_step_follows_from_the_one_before(played: tuple[Any, ...]) -> None
 
 
 def test_a_truncated_episode_has_the_value_of_its_last_observation(played: tuple[Any, ...]) -> None:
-    env, policy, parameters, first, scene, steps = played
+    policy, parameters, first, scene, steps = played
     cut = np.asarray(steps.outcomes.truncations)
     assert cut.sum() == ((np.asarray(first.envs.time) + T) // 8).sum()
     assert not steps.outcomes.terminations.any()
@@ -68,7 +68,7 @@ def test_a_truncated_episode_has_the_value_of_its_last_observation(played: tuple
 
 
 def test_returns_and_lengths_are_those_of_the_episodes(played: tuple[Any, ...]) -> None:
-    *_, first, scene, steps = played
+    *_, scene, steps = played
     returns, lengths = np.zeros(N), np.zeros(N)
     ended: list[tuple[float, int]] = []
     for t in range(T):
