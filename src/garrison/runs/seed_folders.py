@@ -17,6 +17,7 @@ from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Limits
 from garrison.runs.recorder import Recorder
+from garrison.runs.starvation import StarvationWatch, no_watch
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
 from garrison.storage.saved_run import agents_of
@@ -71,8 +72,9 @@ class SeedsRecorder(Recorder):
         evaluate: Evaluate,
         resumed: dict[str, Any] | None,
         tensorboard: bool,
+        starvation: StarvationWatch | None,
     ) -> None:
-        super().__init__(folder, limits, about, view, interrupted, self._mean_score, resumed, tensorboard)
+        super().__init__(folder, limits, about, view, interrupted, self._mean_score, resumed, tensorboard, starvation)
         self._scores: list[Score] = []
         quiet = AgentView(view)
 
@@ -85,7 +87,9 @@ class SeedsRecorder(Recorder):
         for agent in each_agent(experiment):
             own = {**about, "experiment": agent.to_dict()}
             place = folder.of_agent(agent.learner.seed)
-            self.agents.append(Recorder(place, limits, own, quiet, interrupted, score, resumed, tensorboard))
+            self.agents.append(
+                Recorder(place, limits, own, quiet, interrupted, score, resumed, tensorboard, no_watch())
+            )
 
     def started(self) -> None:
         """Start the clocks."""

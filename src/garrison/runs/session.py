@@ -26,6 +26,7 @@ from garrison.runs.interrupts import Interrupts
 from garrison.runs.recorder import Recorder
 from garrison.runs.resume import check_fits, check_unfinished, layout, prepare_resume
 from garrison.runs.seed_folders import SeedsRecorder, agent_folders, has_several_agents, score_agents
+from garrison.runs.starvation import no_watch
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
 from garrison.tasks.task import FinalScore, NotScored
@@ -137,6 +138,8 @@ def run(
         envs = stack.enter_context(closing(task.make_envs(experiment.env.envs if made is None else 1)))
         about = describe(experiment, envs)
         doubts = doubts_about(envs.single_observation_space, experiment.learner.policy)
+        if learner.on_device:
+            about["layout"] = _jax_layout(made)
         if made is not None:
             envs.close()
         if values is not None:
@@ -237,8 +240,9 @@ def _open_log(
     def interrupted() -> bool:
         return interrupts.signal is not None
 
+    watch = no_watch() if LEARNERS[experiment.algorithm].on_device else None
     if folder is None:
-        return Follower(limits, view, interrupted, values)
+        return Follower(limits, view, interrupted, values, starvation=watch)
 
     def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]] | None:
         step = f"step {short(saved['state']['steps'])}"
@@ -252,7 +256,7 @@ def _open_log(
         view.say(f"{step}: {found.text}")
         return found.total, found.metrics
 
-    arguments = (limits, about, view, interrupted, quick_score, values, settings.tensorboard)
+    arguments = (limits, about, view, interrupted, quick_score, values, settings.tensorboard, watch)
     if has_several_agents(experiment):
         return SeedsRecorder(experiment, folder, *arguments)
     return Recorder(folder, *arguments)
@@ -285,6 +289,12 @@ def _connected(address: str) -> Iterator[None]:
         yield
     finally:
         cluster.disconnect()
+
+
+def _jax_layout(env: Any) -> str:
+    from garrison.learn.jax_ppo.saved_scene import layout_of
+
+    return layout_of(env)
 
 
 def _remote_actors() -> Any:

@@ -167,7 +167,6 @@ def test_another_number_of_seeds_is_refused_before_anything_is_written(
         ("--env CartPole-v1", "CartPole-v1 is not written in JAX"),
         ("--backend shared --no-action-masks", "not by 'shared': leave out --backend"),
         ("--red my_module:MyRed", "cannot play on the device: use ppo"),
-        ("--recurrent-size 8", "ppo-jax has no GRU"),
         ("--minibatches 7", "minibatches of one size"),
     ],
 )

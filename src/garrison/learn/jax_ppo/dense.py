@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
-from jax import nn
+from jax import lax, nn
 
 from garrison.learn.config import PolicyConfig
 from garrison.learn.nn.parameters import find_places, layer_name, mlp_shapes
@@ -50,4 +50,6 @@ class DensePolicy:
 
 
 def _affine(parameters: Parameters, name: str, x: Array) -> Array:
-    return x @ parameters[f"{name}.weight"].T + parameters[f"{name}.bias"]
+    # In full: some devices would round the factors to ten bits, and then a policy's odds depend on the device.
+    product = jnp.matmul(x, parameters[f"{name}.weight"].T, precision=lax.Precision.HIGHEST)
+    return product + parameters[f"{name}.bias"]

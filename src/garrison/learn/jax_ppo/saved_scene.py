@@ -31,6 +31,12 @@ def from_saved(saved: Any, example: Any) -> Any:
     return jax.tree.unflatten(jax.tree.structure(example), leaves)
 
 
+def layout_of(env: Any) -> str:
+    """Name the fields of the state of an environment written in JAX: another version of it may have others."""
+    _, state = jax.eval_shape(env.reset, jax.random.key(0), env.default_params)
+    return ", ".join(f"{name} {leaf.dtype}{list(leaf.shape)}" for name, leaf in _named(state))
+
+
 def _named(tree: Any) -> list[tuple[str, Any]]:
     return [(jax.tree_util.keystr(path), leaf) for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]]
 
