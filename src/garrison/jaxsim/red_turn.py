@@ -94,7 +94,7 @@ def _exploit(
     state: State, params: Params, draws: Draws, host: Array, bit: Array, exploits: Array, is_routed: Array
 ) -> _Attempt:
     """Try an exploit on one of the ports that Red remembers; success is a new session."""
-    (e,) = settled(state.t, _choose_exploit(params, draws, at(state.red_ports, host), exploits))
+    (e,) = settled(state.t, _choose_exploit(params, draws, at(state.red_ports, host), exploits, state.t))
     level = at(params.genuine.reshape(-1), jnp.maximum(host, 0) * NUM_EXPLOITS + jnp.maximum(e, 0))
     has_decoy = ((params.blocks == e) & (at(state.decoys.reshape(NUM_HOSTS, NUM_DECOYS), host) > 0)).any()
     is_absent = level == Genuine.ABSENT
@@ -118,7 +118,7 @@ def _exploit(
     return _Attempt(e, wins, is_user, is_known, is_reused, shells, events)
 
 
-def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array) -> Array:
+def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array, t: Array) -> Array:
     """Choose among the exploits that fit the remembered ports: the top one with fixed odds; -1 if none fits."""
     options, best = jnp.int32(0), jnp.int32(-1)
     for e in range(NUM_EXPLOITS):
@@ -129,8 +129,7 @@ def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array) -
         ranked = params.preference[e] * NUM_EXPLOITS + (NUM_EXPLOITS - 1 - e)
         best = jnp.maximum(best, jnp.where(does_fit, ranked, -1))
     top = NUM_EXPLOITS - 1 - best % NUM_EXPLOITS
-    others = options & ~(1 << top)
-    is_option = needed & (options != 0)
+    top, others, is_option = settled(t, top, options & ~(1 << top), needed & (options != 0))
     chosen = draws.exploit(top, others, params.top_odds, is_option & (others != 0))
     return jnp.where(is_option, chosen, -1)
 
