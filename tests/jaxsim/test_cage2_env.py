@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -174,6 +176,21 @@ def test_actions_of_both_sides_are_sampled() -> None:
     _, state = env.reset(jax.random.key(0))
     _, state, *_ = env.step(jax.random.key(1), state, {"blue": 0, "red": jnp.array([2, 8])})
     assert int(state.red_target) == 8
+
+
+def test_gymnax_own_spaces_are_used_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Space:
+        def __init__(self, *of: Any) -> None:
+            self.of = of
+
+    gymnax, spaces = ModuleType("gymnax"), ModuleType("gymnax.environments.spaces")
+    gymnax.__spec__ = ModuleSpec("gymnax", None)
+    spaces.Discrete, spaces.Box = type("Discrete", (Space,), {}), type("Box", (Space,), {})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gymnax", gymnax)
+    monkeypatch.setitem(sys.modules, "gymnax.environments.spaces", spaces)
+    assert isinstance(Cage2().action_space(), Space)
+    assert isinstance(Cage2().observation_space(), Space)
+    assert Cage2().observation_space().of == (0.0, 1.0, (52,), jnp.float32)
 
 
 def test_wrong_settings_are_explained() -> None:
