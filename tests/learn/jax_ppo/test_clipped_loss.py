@@ -10,8 +10,11 @@ pytest.importorskip("jax")
 import jax.numpy as jnp
 from gymnasium import spaces
 
+from garrison.learn.config import PPOConfig
 from garrison.learn.jax_ppo.clipped_loss import Minibatch, gradient, scale_of
 from garrison.learn.jax_ppo.dense import DensePolicy
+from garrison.learn.jax_ppo.optimiser import AdamState, adam_step
+from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.loss import Means, Terms, normalisation
 from garrison.learn.nn.policy import Policy
@@ -52,6 +55,22 @@ def test_the_gradient_is_that_of_the_other_learners(masked: bool, value_clip: fl
     np.testing.assert_allclose(found, network.gradients.numpy(), rtol=1e-4, atol=1e-6)
     for name, one, other in zip(Means._fields, means, wanted, strict=True):
         assert float(one) == pytest.approx(other, rel=1e-5, abs=1e-6), name
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_step_of_adam_moves_the_weights_as_the_other_learners_do(masked: bool) -> None:
+    policy = random_policy(BITS, ACTIONS, hidden=(16, 8))
+    batch, rows, config = random_batch(policy, 20, 10, masked), np.arange(200), PPOConfig()
+    dense, start = DensePolicy(13, 17, policy.config), jnp.asarray(policy.flat.numpy().copy())
+    network = AutogradNetwork(policy, 10, 1)
+    network.gradient(batch, rows, TERMS)
+    reference = Adam(policy.flat, config.adam_beta1, config.adam_beta2, config.adam_epsilon)
+    reference.step(network.gradients, 1e-2, config.max_grad_norm)
+
+    slopes, _ = gradient(dense, dense.split(start), rows_of(batch, policy, rows), TERMS)
+    weights, _, _ = adam_step(start, slopes, AdamState.fresh(len(start)), jnp.float32(1e-2), config)
+    assert np.abs(weights - start).max() > 5e-3
+    np.testing.assert_allclose(weights, policy.flat.numpy(), atol=1e-5)
 
 
 def test_advantages_are_scaled_as_by_the_other_learners() -> None:
