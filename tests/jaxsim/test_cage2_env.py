@@ -1,5 +1,6 @@
 """The environment as the JAX world uses it: Gymnax's methods, inside jit, vmap and scan."""
 
+import doctest
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
@@ -17,7 +18,7 @@ import jax.numpy as jnp
 from garrison.cage2.red_agent import RedAgent, RedView
 from garrison.cage2.vector_env import VectorEnv
 from garrison.errors import UserError
-from garrison.jaxsim import Cage2, State
+from garrison.jaxsim import Cage2, State, cage2_env
 from tests.helpers.jax_twin import Twin
 
 
@@ -191,6 +192,10 @@ def test_gymnax_own_spaces_are_used_where_it_is_installed(monkeypatch: pytest.Mo
     assert isinstance(Cage2().action_space(), Space)
     assert isinstance(Cage2().observation_space(), Space)
     assert Cage2().observation_space().of == (0.0, 1.0, (52,), jnp.float32)
+
+
+def test_the_example_in_the_docstring_runs() -> None:
+    assert doctest.testmod(cage2_env).failed == 0
 
 
 def test_wrong_settings_are_explained() -> None:

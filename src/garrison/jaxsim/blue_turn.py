@@ -17,10 +17,10 @@ from garrison.cage2.names import (
     RESTORE_BLOCK,
     Success,
 )
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.state import HOST_IDS, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import at, bit_of, settled
 from garrison.jaxsim.variant import Variant
 
 _SLOT_IDS = np.arange(NUM_HOSTS * NUM_DECOYS, dtype=np.int32)

@@ -9,10 +9,10 @@ import numpy as np
 from garrison.cage2.names import Host, Red, RedKind, Subnet, Success
 from garrison.cage2.red import BLINE_TARGETS, ENTERPRISE_HOSTS, EXPLOIT_SERVER_STATE, JUMP, LAST_STATE, OP_HOSTS
 from garrison.jaxsim.draws import Draws
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.state import Bline, Meander, State
 from garrison.jaxsim.stream import Array, first_bit
-from garrison.jaxsim.tables import at, bit_of, settled
 from garrison.jaxsim.variant import Variant
 
 # What B_line does in each state: the kind, and its target; these stand for the user host it drew and what that reveals.

@@ -7,11 +7,11 @@ from jax import lax
 
 from garrison.cage2.names import NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, Access, Genuine, RedKind, Success
 from garrison.jaxsim.draws import Draws
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.red_choice import RedChoice
 from garrison.jaxsim.state import HOST_IDS, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import at, bit_of, settled
 
 
 class Events(NamedTuple):
