@@ -275,30 +275,37 @@ class ProcgenEnv(gymnasium.Env[Pictures, np.int64]):
         self.action_space = self._batch.single_action_space
         self._next: tuple[Pictures, dict[str, Any]] | None = None
         """The beginning of the next level, once the last one has ended."""
+        self._picture: Pictures | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Pictures, Any]:
         """Begin a level: the first one of a seed, or the next one."""
         super().reset(seed=seed)
         begun, self._next = self._next, None
         if begun is not None and seed is None:
+            self._paint()
             return begun
         pictures, infos = self._batch.reset(seed=seed)
+        self._paint()
         return pictures[0], {"level_seed": int(infos["level_seed"][0])}
 
     def step(self, action: Any) -> tuple[Pictures, float, bool, bool, dict[str, Any]]:
         """Play one action."""
         pictures, rewards, terminations, _, infos = self._batch.step(np.reshape(action, 1))
         if not terminations[0]:
+            self._paint()
             return pictures[0], float(rewards[0]), False, False, {}
         told = infos["final_info"]
         self._next = pictures[0], {"level_seed": int(infos["level_seed"][0])}
         info = {"level_seed": int(told["level_seed"][0]), "level_complete": bool(told["level_complete"][0])}
         return infos["final_obs"][0], float(rewards[0]), True, False, info
 
-    def render(self) -> Any:
-        """Return a large picture of the game."""
+    def render(self) -> Pictures | None:
+        """Return a large picture of the game: of a level that has ended the last one, as its observation is."""
+        return self._picture
+
+    def _paint(self) -> None:
         pictures = self._batch.render()
-        return None if pictures is None else pictures[0]
+        self._picture = None if pictures is None else pictures[0]
 
     def close(self) -> None:
         """Free the game."""
