@@ -6,47 +6,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec, actor_seed
 from garrison.learn.actors.local import Local
-from garrison.learn.actors.transport import Layout
 from garrison.learn.config import PolicyConfig
 from garrison.learn.envs import policy_of
 from garrison.runs import default_preset, train
 from garrison.storage import checkpoint
 from garrison.tasks.registry import EnvConfig, task_of
+from tests.helpers.actor_trajectories import ENVS, check_trajectories
 from tests.helpers.installed import needs_atari, needs_procgen
-from tests.helpers.processes import HANG
 
 GAMES = [pytest.param("procgen-coinrun-v0", marks=needs_procgen), pytest.param("ALE/Breakout-v5", marks=needs_atari)]
-NET = PolicyConfig(hidden=(8,), trunk="encoder")
-ENVS, STEPS, SEED = 2, 6, 4
 
 
 @pytest.mark.parametrize("env", GAMES)
 @pytest.mark.parametrize("backend", ["native", "serial"])
 def test_a_trajectory_from_another_process_is_that_of_an_actor_here(env: str, backend: str) -> None:
     make_envs = task_of(EnvConfig(env=env, envs=ENVS, backend=backend)).make_envs
-    spec = ActorSpec(make_envs, ENVS, NET, False, "autograd")
-    seed = actor_seed(SEED, 0, ENVS)
-    here = Actor(spec, seed)
-    layout = Layout(policy_of(here.envs, NET, seed=9), STEPS, ENVS, False)
-    weights = layout.policy.flat.numpy()
-    here.policy.flat.numpy()[:] = weights
-    here.collector.reset(seed)
-    transport = Local(ActorPlan(spec, layout, 1, 2, HANG, SEED))
-    try:
-        transport.publish(weights, 0)
-        for _ in range(2):
-            expected = layout.carve()
-            here.fill(expected, 0)
-            found = transport.receive(HANG)
-            assert found is not None, transport.check()
-            for name, array in vars(expected.rollout).items():
-                assert np.array_equal(getattr(found.buffer.rollout, name), array), name
-        assert np.ptp(expected.rollout.observations) > 0
-    finally:
-        transport.close()
-        here.close()
+    rollout = check_trajectories(make_envs, PolicyConfig(hidden=(8,), trunk="encoder"), Local)
+    assert np.ptp(rollout.observations) > 100
 
 
 @pytest.mark.long
