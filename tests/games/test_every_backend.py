@@ -17,7 +17,7 @@ GAMES: dict[str, dict[str, Any]] = {
 }
 NEEDS = {"procgen-fruitbot-v0": needs_procgen, "ALE/Breakout-v5": needs_atari, "Hopper-v5": needs_mujoco}
 BACKENDS = ["threads", "pipes", "shared", "async"]
-ENVS, STEPS, SEED = 3, 70, 6
+ENVS, STEPS, SEED = 3, 45, 6
 
 
 def played(env: str, backend: str) -> list[Any]:
