@@ -1,6 +1,6 @@
 """Replay recorded CybORG episodes on their own random draws and compare every value of every step."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,21 +71,32 @@ class ReplayResult:
         self.first = self.first or other.first
 
 
-def replay(trace: Trace) -> ReplayResult:
-    """Replay every episode of a trace under both encoders and compare every value at every step."""
+def compiled_envs(trace: Trace, encoder: str) -> VectorEnv:
+    """Return a batch of the compiled engine that plays the episodes of a trace on their recorded draws."""
+    envs = VectorEnv(
+        trace.episodes,
+        red="external" if trace.red == "random" else trace.red,
+        rules=trace.rules,
+        length=trace.length,
+        encoder=encoder,
+        autoreset_mode="Disabled",
+        copy=False,
+    )
+    envs.play_tapes(trace.tapes())
+    return envs
+
+
+def replay(trace: Trace, make_envs: Callable[[Trace, str], Any] = compiled_envs) -> ReplayResult:
+    """Replay every episode of a trace under both encoders and compare every value at every step.
+
+    Args:
+        trace: the recording.
+        make_envs: makes, from a trace and an encoder's name, the batch to replay it on; that of another engine needs
+            `reset`, `step`, `truth` and `get_state` with the names that this module reads.
+    """
     found = ReplayResult(trace.episodes, trace.episodes * trace.length)
-    tapes = trace.tapes()
     for encoder, observations in ENCODINGS.items():
-        envs = VectorEnv(
-            trace.episodes,
-            red="external" if trace.red == "random" else trace.red,
-            rules=trace.rules,
-            length=trace.length,
-            encoder=encoder,
-            autoreset_mode="Disabled",
-            copy=False,
-        )
-        envs.play_tapes(tapes)
+        envs = make_envs(trace, encoder)
         for step, got in enumerate(_play(envs, trace)):
             got[observations] = got.pop("obs")
             for name, values in got.items():
@@ -93,7 +104,7 @@ def replay(trace: Trace) -> ReplayResult:
     return found
 
 
-def _play(envs: VectorEnv, trace: Trace) -> Iterator[Values]:
+def _play(envs: Any, trace: Trace) -> Iterator[Values]:
     """Yield what the simulator shows after the reset and after each step, under the trace's names."""
     obs, _ = envs.reset(seed=0)  # the seed decides nothing: all draws come from the tape
     yield {"obs": obs, **_state(envs, trace.red)}
@@ -117,7 +128,7 @@ def _play(envs: VectorEnv, trace: Trace) -> Iterator[Values]:
         }
 
 
-def _state(envs: VectorEnv, red: str) -> Values:
+def _state(envs: Any, red: str) -> Values:
     truth = envs.truth
     values: Values = {
         "access_any": truth.access,

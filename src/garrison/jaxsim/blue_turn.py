@@ -17,13 +17,14 @@ from garrison.cage2.names import (
     RESTORE_BLOCK,
     Success,
 )
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.state import HOST_IDS, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import at, bit_of
 from garrison.jaxsim.variant import Variant
 
-_DECOY_IDS = np.arange(NUM_DECOYS, dtype=np.int32)
+_SLOT_IDS = np.arange(NUM_HOSTS * NUM_DECOYS, dtype=np.int32)
+_SLOT_HOSTS = _SLOT_IDS // NUM_DECOYS
 
 
 class BlueTurn(NamedTuple):
@@ -49,16 +50,16 @@ def defend(state: State, params: Params, action: Array) -> tuple[State, BlueTurn
     is_remove = is_on_host & (block == REMOVE_BLOCK)
     is_restore = block == RESTORE_BLOCK
     is_decoy = (block >= DECOY_BLOCK) & (block < RESTORE_BLOCK)
-    decoy = block - DECOY_BLOCK
+    decoy = jnp.maximum(block - DECOY_BLOCK, 0)
     is_accepted = is_decoy & fits(params, at(state.ports, host), host, decoy)
+    host, decoy, is_accepted = settled(state.t, host, decoy, is_accepted)
     found = is_on_host & (block == 0) & (state.malware & bit != 0)
 
     here = host == HOST_IDS
     removed, restored, placed_here = here & is_remove, here & is_restore, here & is_accepted
     cleared = removed | restored
-    foothold = bit_of(params.foothold)
     first_session = restored & (params.foothold == HOST_IDS)
-    gone = jnp.where(is_restore, bit & ~foothold, 0)  # hosts that Red loses whatever it had there
+    gone = jnp.where(is_restore, bit & ~bit_of(params.foothold), 0)  # of the foothold, Red's first session stays
     opened = at(params.opens, decoy).astype(jnp.int16)
     is_service = is_restore & (host == params.service_host)
     state = state._replace(
@@ -72,9 +73,9 @@ def defend(state: State, params: Params, action: Array) -> tuple[State, BlueTurn
         held=jnp.where(is_remove, state.held & (~bit | state.fixed), state.held & ~gone),
         privileged=state.privileged & ~gone,
         fixed=state.fixed & ~gone,
-        fixed_privileged=(state.fixed_privileged & ~gone) | jnp.where(is_restore, bit & foothold, 0),
-        decoys=jnp.where(restored[:, None], 0, state.decoys)
-        + (placed_here[:, None] & (decoy == _DECOY_IDS)).astype(jnp.int16),
+        fixed_privileged=state.fixed_privileged & ~gone,
+        decoys=jnp.where(is_restore & (host == _SLOT_HOSTS), 0, state.decoys)
+        + (is_accepted & (host * NUM_DECOYS + decoy == _SLOT_IDS)).astype(jnp.int16),
         ports=jnp.where(
             restored,
             params.image_ports.astype(jnp.int16),

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import jax.numpy as jnp
 from jax import lax
 
+from garrison.jaxsim.lookup import settled
 from garrison.jaxsim.stream import (
     Array,
     Odds,
@@ -64,12 +65,14 @@ class Draws(Protocol):
 class StreamDraws:
     """Draws from the state's own generator."""
 
-    def __init__(self, stream: Words) -> None:
+    def __init__(self, stream: Words, t: Array) -> None:
         self.stream = stream
         """Where the generator stands now"""
+        self._t = t
 
     def word(self, needed: Array) -> Array:
         """Return 32 random bits, and advance where they are needed."""
+        (needed,) = settled(self._t, needed)
         word, after = next_word(self.stream)
         self.stream = Words(*(jnp.where(needed, new, old) for new, old in zip(after, self.stream, strict=True)))
         return word

@@ -1,7 +1,7 @@
 """Rewards as whole thousandths, and their conversion to the float that stands nearest.
 
 Every cost of a scenario is a multiple of 0.001, so sums of thousandths are exact in 32 bits, where sums of floats are
-not. `to_float` then gives, for every whole number of 32 bits, the same float32 as the compiled engine's float64.
+not. `to_float` then gives, up to `LARGEST_SUM`, the same float32 as the compiled engine's float64.
 """
 
 from typing import Any
@@ -14,8 +14,8 @@ from jax import lax
 from garrison.cage2.reward import RESOLUTION
 from garrison.jaxsim.stream import Array
 
-LARGEST_SUM = (2**31 - 2**8) / RESOLUTION
-"""What an episode can cost at most, in either direction; up to there `to_float` is exact"""
+LARGEST_SUM = 2.0**21
+"""What an episode can cost at most, in either direction; beyond, thousandths can lie midway between two floats"""
 _UPPER_BITS = ~0xFFF
 
 

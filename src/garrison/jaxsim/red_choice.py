@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from garrison.cage2.names import NUM_SUBNETS, Host, Red, RedKind, Subnet, Success
+from garrison.cage2.names import Host, Red, RedKind, Subnet, Success
 from garrison.cage2.red import BLINE_TARGETS, ENTERPRISE_HOSTS, EXPLOIT_SERVER_STATE, JUMP, LAST_STATE, OP_HOSTS
 from garrison.jaxsim.draws import Draws
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.state import Bline, Meander, State
 from garrison.jaxsim.stream import Array, first_bit
-from garrison.jaxsim.tables import at, bit_of
 from garrison.jaxsim.variant import Variant
 
 # What B_line does in each state: the kind, and its target; these stand for the user host it drew and what that reveals.
@@ -67,7 +67,7 @@ def choose_red_action(
         meander, choice = _only_if(plays[Red.MEANDER], wandered, (meander, choice))
     if wanted is not None:
         choice = _only_if(plays[Red.EXTERNAL], _checked(state, wanted), choice)
-    return state._replace(bline=bline, meander=meander), choice
+    return state._replace(bline=bline, meander=meander), RedChoice(*settled(state.t, *choice))
 
 
 def _checked(state: State, wanted: RedChoice) -> RedChoice:
@@ -89,7 +89,7 @@ def _bline(state: State, bline: Bline, params: Params, draws: Draws, plays: Arra
     # The scan of Op_Server0 "succeeded" without an answer: start over and read the same success again.
     starts_over = (s == EXPLOIT_SERVER_STATE) & is_new & (state.red_answered == 0)
     s = jnp.where(starts_over, jnp.where(succeeded, 1, JUMP[0]), s)
-    is_drawn = plays & (s == 1) & (bline.user < 0)
+    s, is_drawn = settled(state.t, s, plays & (s == 1) & (bline.user < 0))
     user = jnp.where(is_drawn, draws.bline_target(jnp.int32(BLINE_TARGETS), is_drawn), bline.user)
     target = at(_TARGETS, s)
     target = jnp.where(target == _USER, user, jnp.where(target == _REVEALED, at(params.reveals, user), target))
@@ -100,7 +100,7 @@ def _meander(state: State, meander: Meander, draws: Draws, plays: Array) -> tupl
     """Sweep, scan, escalate and exploit whatever is next, everywhere: the first of these that there is to do."""
     meander = _learn(state, meander)
     none = jnp.int32(-1)
-    unswept = state.known_subnet & ~meander.swept & (2**NUM_SUBNETS - 1)
+    unswept = state.known_subnet & ~meander.swept
     unscanned = state.known_address & ~meander.scanned
     waiting = state.known_host & ~meander.escalated & (~meander.mapped | meander.exploited)
     unexploited = state.known_address & ~meander.exploited

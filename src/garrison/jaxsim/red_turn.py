@@ -5,13 +5,13 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
-from garrison.cage2.names import NUM_EXPLOITS, Access, Genuine, RedKind, Success
+from garrison.cage2.names import NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, Access, Genuine, RedKind, Success
 from garrison.jaxsim.draws import Draws
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.red_choice import RedChoice
 from garrison.jaxsim.state import HOST_IDS, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import at, bit_of
 
 
 class Events(NamedTuple):
@@ -31,8 +31,8 @@ class _Attempt(NamedTuple):
     """The one that was chosen, -1 if none fits"""
     wins: Array
     """It gained a session"""
-    level: Array
-    """`Access` of that"""
+    is_user: Array
+    """Of user level; otherwise it is privileged"""
     is_reported: Array
     """Blue was told its process id"""
     is_reused: Array
@@ -94,9 +94,9 @@ def _exploit(
     state: State, params: Params, draws: Draws, host: Array, bit: Array, exploits: Array, is_routed: Array
 ) -> _Attempt:
     """Try an exploit on one of the ports that Red remembers; success is a new session."""
-    e = _choose_exploit(params, draws, at(state.red_ports, host), exploits)
+    (e,) = settled(state.t, _choose_exploit(params, draws, at(state.red_ports, host), exploits, state.t))
     level = at(params.genuine.reshape(-1), jnp.maximum(host, 0) * NUM_EXPLOITS + jnp.maximum(e, 0))
-    has_decoy = ((params.blocks == e) & (at(state.decoys, host) > 0)).any()
+    has_decoy = ((params.blocks == e) & (at(state.decoys.reshape(NUM_HOSTS, NUM_DECOYS), host) > 0)).any()
     is_absent = level == Genuine.ABSENT
     meets = (e >= 0) & is_routed & (~is_absent | has_decoy)  # otherwise nothing listens: silent
     guesses = meets & (at(params.brute_force, e) == 1)
@@ -111,10 +111,14 @@ def _exploit(
     others = 1 + (is_absent | is_reported).astype(jnp.int32)
     count = jnp.where(guesses, tries, jnp.where(meets, others, 0))
     ports = meets.astype(jnp.int32) + is_reported.astype(jnp.int32)
-    return _Attempt(e, wins, level, is_reported | is_reused, is_reused, shells, Events(count, ports, is_reported))
+    events = Events(*settled(state.t, count, ports, is_reported))
+    wins, is_user, is_known, is_reused, shells = settled(
+        state.t, wins, level == Access.USER, is_reported | is_reused, is_reused, shells
+    )
+    return _Attempt(e, wins, is_user, is_known, is_reused, shells, events)
 
 
-def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array) -> Array:
+def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array, t: Array) -> Array:
     """Choose among the exploits that fit the remembered ports: the top one with fixed odds; -1 if none fits."""
     options, best = jnp.int32(0), jnp.int32(-1)
     for e in range(NUM_EXPLOITS):
@@ -124,16 +128,15 @@ def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array) -
         # Preference first, then the lower number: both in one.
         ranked = params.preference[e] * NUM_EXPLOITS + (NUM_EXPLOITS - 1 - e)
         best = jnp.maximum(best, jnp.where(does_fit, ranked, -1))
-    top = NUM_EXPLOITS - 1 - best % NUM_EXPLOITS
-    others = options & ~(1 << top)
-    is_option = needed & (options != 0)
+    top = NUM_EXPLOITS - 1 - lax.rem(jnp.maximum(best, 0), NUM_EXPLOITS)
+    top, others, is_option = settled(t, top, options & ~(1 << top), needed & (options != 0))
     chosen = draws.exploit(top, others, params.top_odds, is_option & (others != 0))
     return jnp.where(is_option, chosen, -1)
 
 
 def _add_session(state: State, host: Array, bit: Array, attempt: _Attempt) -> State:
     """Give Red the session that it won; `garrison.cage2.layout` says why counts are enough."""
-    is_user = attempt.level == Access.USER
+    is_user = attempt.is_user
     is_removable = attempt.wins & is_user & attempt.is_reported
     is_fixed = attempt.wins & ~is_removable
     was_fixed = state.fixed & bit != 0
@@ -161,11 +164,15 @@ def _lift_session(state: State, draws: Draws, host: Array, bit: Array, lifts: Ar
     lead, hidden = at(state.lead, host), at(state.hidden, host)
     index = draws.session(at(state.sessions, host), lifts)
     is_behind = draws.is_removable(index, lead, at(state.removable, host), hidden)
-    was_removable = (index < lead) | ((index > lead) & is_behind)
+    is_before = index < lead
+    was_removable = is_before | ((index > lead) & is_behind)
+    lifts, is_before, was_removable, is_oldest, upper, lower = settled(
+        state.t, lifts, is_before, was_removable, lifts & (index <= lead), (index >> 7) - 1, index & 127
+    )
+    index = (upper + 1 << 7) + lower
     here = (host == HOST_IDS) & lifts
-    is_oldest = lifts & (index <= lead)
     return state._replace(
-        lead=jnp.where(here & (index < lead), index.astype(jnp.int16), state.lead),
+        lead=jnp.where(here & is_before, index.astype(jnp.int16), state.lead),
         removable=state.removable - (here & was_removable).astype(jnp.int16),
         reported=state.reported + (here & was_removable).astype(jnp.int16),
         hidden=state.hidden - (here & ~was_removable).astype(jnp.int16),

@@ -7,11 +7,11 @@ from garrison.cage2.defender_memory import CLOCK, DECOY_SLOTS, SINCE
 from garrison.cage2.names import NUM_DECOYS, Activity, Host, Suspect
 from garrison.cage2.observe import BITS_PER_HOST, NUM_BITS
 from garrison.jaxsim.blue_turn import BlueTurn
+from garrison.jaxsim.lookup import bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.red_turn import Events
 from garrison.jaxsim.state import HOST_IDS, Remembered, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import bit_of
 
 _HOSTS, _PLACES = np.divmod(np.arange(NUM_BITS, dtype=np.int32), BITS_PER_HOST)
 _SLOTS = np.array([host * NUM_DECOYS + decoy for host, decoy in DECOY_SLOTS])
@@ -24,6 +24,7 @@ def notice(state: State, params: Params, blue: BlueTurn, events: Events) -> Stat
     forgets = jnp.where(blue.is_remove | blue.is_restore, bit, 0)
     low, high = (low & ~forgets) | believes, high & ~forgets
     activity = jnp.where(events.count > 0, _classify(state, params, blue, events), Activity.NONE)
+    (activity,) = settled(state.t, activity)
     exploited = jnp.where(activity == Activity.EXPLOIT, bit_of(state.red_target), 0)
     low, high = low & ~exploited, high | exploited  # quirk Q6: also where Privileged was believed
     found = jnp.where(blue.found, bit, 0)
@@ -103,7 +104,7 @@ def _remembered_bits(state: State, memory: Remembered) -> list[Array]:
         memory.last_was_exploit[None],
         has_event & (memory.since_event >= SINCE),
         hosts(state.restored),
-        state.decoys.reshape(-1)[_SLOTS] > 0,
+        state.decoys[_SLOTS] > 0,
         memory.suspect == np.array([Suspect.BLINE, Suspect.MEANDER]),
         state.t >= CLOCK,
     ]

@@ -99,7 +99,7 @@ class State(NamedTuple):
     malware: Array
     """Mask: a file that Analyse would find"""
     decoys: Array
-    """int16[13, 8], number of each decoy"""
+    """int16[104], number of each decoy, host by host"""
     ports: Array
     """int16[13], mask of listening ports, image and decoys"""
     sockets: Array
@@ -165,7 +165,7 @@ def first_state(variant: Variant, params: Params, stream: Words, red: Array) -> 
         fixed=foothold,
         fixed_privileged=foothold,
         malware=zero,
-        decoys=jnp.zeros((NUM_HOSTS, NUM_DECOYS), jnp.int16),
+        decoys=jnp.zeros(NUM_HOSTS * NUM_DECOYS, jnp.int16),
         ports=params.image_ports.astype(jnp.int16),
         sockets=params.image_sockets.astype(jnp.int16),
         restored=zero,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
-from garrison.cage2.names import FIRST_BLOCK, NUM_HOSTS, NUM_SUBNETS, RESTORE_BLOCK, Access
+from garrison.cage2.names import FIRST_BLOCK, NUM_DECOYS, NUM_HOSTS, NUM_SUBNETS, RESTORE_BLOCK, Access
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.price import to_float
 from garrison.jaxsim.state import HOST_IDS, State
@@ -47,6 +47,7 @@ def true_state(state: State, params: Params) -> TrueState:
     named |= {
         "access": _codes(state.held, state.privileged),
         "access_oldest": jnp.where(state.lead > 0, Access.USER, oldest_fixed),
+        "decoys": state.decoys.reshape(NUM_HOSTS, NUM_DECOYS),
         "malware": host_bits(state.malware),
         "known_address": host_bits(state.known_address),
         "known_host": host_bits(state.known_host),

@@ -11,7 +11,7 @@ from garrison.jaxsim.red_choice import RedChoice, choose_red_action
 from garrison.jaxsim.red_turn import attack
 from garrison.jaxsim.sight import notice, remember
 from garrison.jaxsim.state import HOST_IDS, State, first_state
-from garrison.jaxsim.stream import Array, Odds, Words, happens
+from garrison.jaxsim.stream import Array, Odds, Words, happens, next_word
 from garrison.jaxsim.variant import Variant
 
 
@@ -33,7 +33,7 @@ def play(
         red_action: what an external attacker does, where one may play.
         tape: this step's recorded draws, in the place of the state's stream.
     """
-    draws: Draws = StreamDraws(state.stream) if tape is None else TapeDraws(tape)
+    draws: Draws = StreamDraws(state.stream, state.t) if tape is None else TapeDraws(tape)
     # The choice reads nothing that Blue's action changes.
     state, choice = choose_red_action(variant, state, params, draws, red_action)
     state, blue = defend(state, params, action)
@@ -72,13 +72,12 @@ def begin(variant: Variant, params: Params, stream: Words, before: Array | None 
     """Return a new episode's state; `before` is who attacked, for odds that leave a gap above the last attacker."""
     if not variant.is_drawn:
         return first_state(variant, params, stream, params.red)
-    draws = StreamDraws(stream)
-    word = draws.word(jnp.bool_(True))
+    word, stream = next_word(stream)
     red = jnp.int32(0) if before is None else before
     for code in reversed(range(NUM_REDS)):
         chance = Odds(params.red_odds.below[code], params.red_odds.certain[code])
         red = jnp.where(happens(word, chance), code, red)
-    return first_state(variant, params, draws.stream, red)
+    return first_state(variant, params, stream, red)
 
 
 def begin_again(variant: Variant, state: State, params: Params) -> State:
