@@ -125,3 +125,8 @@ def test_procgen_looks_far_ahead() -> None:
     found: Experiment = default_preset("procgen-maze-v0")
     assert found.learner.gamma == 0.999
     assert found.env.envs == 32
+
+
+def test_a3c_takes_larger_steps_with_continuous_actions() -> None:
+    assert default_preset("Pendulum-v1", "a3c").learner.learning_rate == 3e-3
+    assert default_preset("CartPole-v1", "a3c").learner.learning_rate == 1e-3
