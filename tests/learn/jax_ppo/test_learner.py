@@ -1,5 +1,6 @@
 """PPO on the device: repeatable, resumable bit for bit, loud when it diverges; it learns."""
 
+import inspect
 import io
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,8 @@ import jax.numpy as jnp
 import torch
 
 from garrison.errors import UserError
-from garrison.learn import Diverged, JaxPPOConfig, PolicyConfig, train
+from garrison.learn import Diverged, JaxPPOConfig, PolicyConfig, ppo, train
+from garrison.learn.jax_ppo import learner
 from garrison.learn.metrics import meaning
 from garrison.learn.nn.policy import Policy
 from garrison.learn.stages import ON_DEVICE
@@ -33,6 +35,11 @@ SCHEDULED = replace(
     value_clip=0.2,
     normalise_advantages="batch",
 )
+
+
+def test_it_has_the_signature_of_the_other_learners() -> None:
+    mine, theirs = (inspect.signature(each.train).parameters for each in (learner, ppo))
+    assert [(name, each.default) for name, each in mine.items()] == [(n, each.default) for n, each in theirs.items()]
 
 
 def through_a_file(state: dict[str, Any]) -> dict[str, Any]:
