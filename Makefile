@@ -14,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 JAX_STAMP := $(VENV)/installed-jax
-JAX_TESTS := tests/jaxsim tests/learn/jax_ppo
+JAX_TESTS := tests/jaxsim tests/learn/jax_ppo tests/bench/suites/test_jax_workloads.py
 CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.

@@ -278,17 +278,19 @@ def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exceptio
 
 @contextmanager
 def _connected(address: str) -> Iterator[None]:
-    """Stay connected to a cluster inside, if an address is given."""
+    """Stay connected to a cluster inside, if an address is given; who was connected before stays so afterwards."""
     if not address:
         yield
         return
-    from garrison import cluster
+    from garrison.cluster import connection
 
-    cluster.connect(address)
+    was_connected = connection.load().is_initialized()
+    connection.connect(address)
     try:
         yield
     finally:
-        cluster.disconnect()
+        if not was_connected:
+            connection.disconnect()
 
 
 def _jax_layout(env: Any) -> str:

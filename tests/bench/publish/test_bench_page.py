@@ -68,6 +68,8 @@ def everything(folder: Path) -> None:
     threads = row(ours(envs=10_000, threads=2), 15e6, WILD, batch_mb=9.0)
     peers = [row({"who": "CybORG", "red": "meander"}, 500.0), failed({"who": "MiniCAGE", "envs": 1000})]
     store(folder, "sim", [*batches, threads, *peers], startup={"import_seconds": 0.1})
+    engines = [row(ours(engine="jax", envs=n), n * 1e3, compile_seconds=2.0, recompiled=0.0) for n in (1, 4096)]
+    store(folder, "sim-jax", [*engines, *(row(ours(envs=n, threads=1), n * 2e3) for n in (1, 4096))])
     ways = [{"who": "plain loop"}, {"who": "limit"}, ours(backend="serial"), ours(backend="shared")]
     ways.append({"who": "Gymnasium", "backend": "Async, shared memory"})
     places = [{"envs": n, "cost": cost} for n in (20, 200) for cost in ("free", "3 ms")]
