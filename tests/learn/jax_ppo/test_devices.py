@@ -22,7 +22,7 @@ from garrison.learn.jax_ppo.update import Pace, Trainer, key_of
 from tests.helpers.jax_env import JaxBits
 from tests.helpers.learning import Log
 
-SMALL = JaxPPOConfig(steps=4000, rollout=25, minibatches=4, policy=PolicyConfig(hidden=(16,)), action_masks=True)
+SMALL = JaxPPOConfig(steps=4000, rollout=25, minibatches=4, policy=PolicyConfig(hidden=(16,)))
 
 
 def trainer() -> Trainer:

@@ -80,9 +80,9 @@ def test_a_seed_draws_the_weights_that_it_draws_for_the_other_learners() -> None
 
 def test_agents_trained_together_are_those_trained_alone_but_for_rounding() -> None:
     """An update later; from then on rounding decides single actions."""
-    config = replace(SMALL, steps=BATCH, seeds=3)
+    config = replace(SMALL, steps=BATCH, seeds=2)
     together = agents_of(train(config, JaxBits(), ENVS).state)
-    alone = [train(config.alone(seed), JaxBits(), ENVS).state for seed in range(3)]
+    alone = [train(config.alone(seed), JaxBits(), ENVS).state for seed in range(2)]
     for one, other in zip(together, alone, strict=True):
         assert one["recent_returns"] == other["recent_returns"]
         assert same(one["collector"], other["collector"])
