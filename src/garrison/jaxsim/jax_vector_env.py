@@ -92,7 +92,7 @@ class JaxVectorEnv(VectorEnv):
 
     # --- what differs from the compiled batch
 
-    @property  # type: ignore[override]
+    @property
     def truth(self) -> Truth:
         """The true state, read from the device now."""
         self._fetch()

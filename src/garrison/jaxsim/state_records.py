@@ -109,7 +109,7 @@ def reward_terms(records: Any, scenario: NDArray[np.void]) -> NDArray[np.float64
 def _write_attackers(state: State, records: NDArray[np.void]) -> None:
     none = -np.ones(len(records), np.int8)
     bline = state.bline or Bline(none + 1, none + 1, none)
-    meander = state.meander or Meander(*[none + 1] * 5, none, none)
+    meander = state.meander or Meander(none + 1, none + 1, none + 1, none + 1, none + 1, none, none)
     for name, values in bline._asdict().items():
         records[f"bline_{name}"] = values
     for name, values in meander._asdict().items():
