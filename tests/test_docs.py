@@ -28,6 +28,7 @@ PACKAGES = (
     "challenge",
     "cluster",
     "games",
+    "jaxsim",
     "learn",
     "runs",
     "storage",

@@ -1,7 +1,10 @@
 """The environment as the JAX world uses it: Gymnax's methods, inside jit, vmap and scan."""
 
+import doctest
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,7 @@ import jax.numpy as jnp
 from garrison.cage2.red_agent import RedAgent, RedView
 from garrison.cage2.vector_env import VectorEnv
 from garrison.errors import UserError
-from garrison.jaxsim import Cage2, State
+from garrison.jaxsim import Cage2, State, cage2_env
 from tests.helpers.jax_twin import Twin
 
 
@@ -101,7 +104,7 @@ def test_a_second_call_compiles_nothing() -> None:
 
 def test_the_key_decides() -> None:
     env = Cage2(red={"bline": 0.5, "meander": 0.5}, length=20)
-    program = jax.jit(lambda seed: rollout(env, seed, 100)[1][1], static_argnums=0)
+    program = jax.jit(lambda seed: rollout(env, seed, 100)[1][1])
     first, again, other = program(0), program(0), program(1)
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -174,6 +177,25 @@ def test_actions_of_both_sides_are_sampled() -> None:
     _, state = env.reset(jax.random.key(0))
     _, state, *_ = env.step(jax.random.key(1), state, {"blue": 0, "red": jnp.array([2, 8])})
     assert int(state.red_target) == 8
+
+
+def test_gymnax_own_spaces_are_used_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Space:
+        def __init__(self, *of: Any) -> None:
+            self.of = of
+
+    gymnax, spaces = ModuleType("gymnax"), ModuleType("gymnax.environments.spaces")
+    gymnax.__spec__ = ModuleSpec("gymnax", None)
+    spaces.Discrete, spaces.Box = type("Discrete", (Space,), {}), type("Box", (Space,), {})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gymnax", gymnax)
+    monkeypatch.setitem(sys.modules, "gymnax.environments.spaces", spaces)
+    assert isinstance(Cage2().action_space(), Space)
+    assert isinstance(Cage2().observation_space(), Space)
+    assert Cage2().observation_space().of == (0.0, 1.0, (52,), jnp.float32)
+
+
+def test_the_example_in_the_docstring_runs() -> None:
+    assert doctest.testmod(cage2_env).failed == 0
 
 
 def test_wrong_settings_are_explained() -> None:

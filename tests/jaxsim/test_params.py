@@ -28,7 +28,7 @@ OTHER_NUMBERS = {
     "confidentiality = 0.0": "confidentiality = 0.7",
     "weight = 0.1": "weight = 6.0",  # as much as another
     "opens = 22": "opens = 53",  # a second decoy that can be stacked
-    "ports = [445, 139, 135, 3389]": "ports = [445, 139, 135, 3389, 21]",
+    "ports = [22, 80, 3390, 443, 25]": "ports = [22, 80, 3390, 443, 25, 21, 139, 3389]",  # every exploit fits
 }
 OTHER_PLACES = {
     'foothold = "User0"': 'foothold = "User2"',

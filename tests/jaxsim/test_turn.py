@@ -10,8 +10,10 @@ pytest.importorskip("jax")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from garrison.agents.load import load_agent
 from garrison.cage2.layout import STATE
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, RedKind
+from garrison.cage2.observe import NUM_BITS
 from tests.helpers.jax_twin import LEFT_OUT, Twin, as_fields
 
 # All attackers in one program; rules, encoder and length are numbers, so nothing else is compiled for them.
@@ -76,16 +78,17 @@ def test_any_sequence_of_actions_gives_the_same_states(seed: int, turns: list[An
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("policy", ["random", "scripted"])
-def test_half_a_million_steps_are_the_same(policy: str) -> None:
-    """With both policies, a million; scripted: restore what looks compromised, else analyse, in turn."""
-    n = 1024
+@pytest.mark.parametrize("policy", ["random", "react-remove", "record-head", "record"])
+def test_a_quarter_of_a_million_steps_are_the_same(policy: str) -> None:
+    """By four policies, a million: at random, scripted, and two that were trained, under either rules."""
+    n, agent = 1024, None if policy == "random" else load_agent(policy)
+    rules, encoder = (agent.rules or "head", agent.encoder) if agent else ("leaderboard", "wrapper2")
     reds, lengths = EVERYBODY * (n // 4), ([30] * 4 + [50] * 4 + [100] * 4 + [365] * 4) * (n // 16)
-    twin = Twin(n, seed=5000, red=reds, length=lengths, rules="head", observation="memory")
-    for t in range(500):
+    twin = Twin(n, seed=5000, red=reds, length=lengths, rules=rules, encoder=encoder, observation="memory")
+    if agent:
+        agent.begin(n)
+    for _ in range(256):
         blue, red = twin.random_actions()
-        if policy == "scripted":
-            belief = twin.batch.get_state()["belief"]
-            suspect = belief.argmax(axis=1)
-            blue = np.where(belief.max(axis=1) >= 2, 132 + suspect, 2 + t % NUM_HOSTS)
-        twin.step(blue, red)
+        twin.step(agent.act(twin.batch.observations[:, :NUM_BITS]) if agent else blue, red)
+        if agent and (starts := twin.batch.truth.t == 0).any():
+            agent.reset(starts)

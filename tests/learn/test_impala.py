@@ -40,6 +40,16 @@ def filled(policy: PolicyConfig, compute: str, masked: bool = False) -> tuple[An
     return actor, buffer.rollout, torch.from_numpy(buffer.memory)
 
 
+def test_a_learner_with_convolutions_computes_on_every_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(impala, "cores", lambda: 4)
+    image, numbers = spaces.Box(0, 255, (36, 36, 3), np.uint8), spaces.Box(-1.0, 1.0, (3,))
+    found = {
+        name: impala.cores_for_learner(Policy(space, spaces.Discrete(2), PolicyConfig(hidden=(4,))), actors)
+        for name, space, actors in (("image", image, 3), ("numbers", numbers, 3), ("many actors", numbers, 9))
+    }
+    assert found == {"image": 4, "numbers": 1, "many actors": 1}
+
+
 POLICIES = {
     "compiled": (PolicyConfig(hidden=(16,)), "compiled"),
     "autograd": (PolicyConfig(hidden=(16,)), "autograd"),

@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import garrison.vector
 from garrison.errors import UserError
-from garrison.learn import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig, train
+from garrison.learn import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig, ready_first, train
 from garrison.learn.collector import Collector
 from garrison.learn.nn.network import make_network
 from garrison.learn.ready_first import ReadyFirstCollector, make_collector
@@ -109,10 +109,14 @@ def test_a_dictionary_with_a_picture_is_collected_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("workers", "batch_size", "most"), [(1, 6, 3), (2, 6, 3), (3, 6, 2), (6, 6, 1), (2, 2, 2), (2, 1, 1)]
+    ("workers", "batch_size", "most", "cores"),
+    [(1, 6, 3, 8), (2, 6, 3, 8), (3, 6, 2, 8), (6, 6, 1, 8), (2, 2, 2, 8), (2, 1, 1, 8), (6, 6, 2, 3), (6, 6, 3, 1)],
 )
-def test_a_worker_that_has_run_out_has_filled_a_share(workers: int, batch_size: int, most: int) -> None:
-    """So nobody waits for the slowest, and a batch_size that was asked for is a limit."""
+def test_a_worker_that_has_run_out_has_filled_a_share(
+    workers: int, batch_size: int, most: int, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So nobody waits for the slowest where there are cores, and a batch_size that was asked for is a limit."""
+    monkeypatch.setattr(ready_first, "cores", lambda: cores)
     envs = any_order("SAME_STEP", batch_size, workers)
     collector = collector_of(envs)
     collector.collect(rollout_for(collector), Stopwatch())

@@ -17,10 +17,10 @@ from garrison.cage2.names import (
     RESTORE_BLOCK,
     Success,
 )
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.state import HOST_IDS, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import at, bit_of, settled
 from garrison.jaxsim.variant import Variant
 
 _SLOT_IDS = np.arange(NUM_HOSTS * NUM_DECOYS, dtype=np.int32)
@@ -58,9 +58,8 @@ def defend(state: State, params: Params, action: Array) -> tuple[State, BlueTurn
     here = host == HOST_IDS
     removed, restored, placed_here = here & is_remove, here & is_restore, here & is_accepted
     cleared = removed | restored
-    foothold = bit_of(params.foothold)
     first_session = restored & (params.foothold == HOST_IDS)
-    gone = jnp.where(is_restore, bit & ~foothold, 0)  # hosts that Red loses whatever it had there
+    gone = jnp.where(is_restore, bit & ~bit_of(params.foothold), 0)  # of the foothold, Red's first session stays
     opened = at(params.opens, decoy).astype(jnp.int16)
     is_service = is_restore & (host == params.service_host)
     state = state._replace(
@@ -74,7 +73,7 @@ def defend(state: State, params: Params, action: Array) -> tuple[State, BlueTurn
         held=jnp.where(is_remove, state.held & (~bit | state.fixed), state.held & ~gone),
         privileged=state.privileged & ~gone,
         fixed=state.fixed & ~gone,
-        fixed_privileged=(state.fixed_privileged & ~gone) | jnp.where(is_restore, bit & foothold, 0),
+        fixed_privileged=state.fixed_privileged & ~gone,
         decoys=jnp.where(is_restore & (host == _SLOT_HOSTS), 0, state.decoys)
         + (is_accepted & (host * NUM_DECOYS + decoy == _SLOT_IDS)).astype(jnp.int16),
         ports=jnp.where(

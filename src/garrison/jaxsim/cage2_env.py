@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.action_sets import ACTION_IDS
-from garrison.cage2.inputs import RED_KINDS, episode_lengths, parse_red
+from garrison.cage2.inputs import RED_KINDS
+from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import (
     DEFAULT_ACTIONS,
     DEFAULT_ENCODER,
@@ -23,6 +24,7 @@ from garrison.cage2.names import (
 )
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.scenario import load_scenario
+from garrison.contract.resets import whole
 from garrison.jaxsim import gymnax_spaces
 from garrison.jaxsim.blue_turn import allowed
 from garrison.jaxsim.params import Params, params_of
@@ -32,7 +34,7 @@ from garrison.jaxsim.sight import observe
 from garrison.jaxsim.state import State
 from garrison.jaxsim.stream import Array, Words, words_of, words_of_key
 from garrison.jaxsim.turn import begin, begin_if, has_ended, play
-from garrison.jaxsim.variant import Variant, variant_of
+from garrison.jaxsim.variant import Variant, named_attackers, variant_of
 
 Transition = tuple[Array, State, Array, Array, dict[str, Array]]
 
@@ -42,7 +44,8 @@ class Cage2:
 
     Arguments are those of `garrison.cage2.VectorEnv`, with the same meaning and defaults. They decide what is compiled
     and what `default_params` holds; whatever is in there can be changed, or `vmap`ped over, without compiling again.
-    With a list as `red`, all of its attackers are compiled in and `params.red` says who plays.
+    With a list as `red`, all of its attackers are compiled in and `params.red` says who plays; of a mixture, all that
+    it names are, and `params.red_odds` may change between these.
 
     With a JAX key the key decides all draws. With None in its place they come from the state's own stream: after
     `reset_seeded` an episode is then, byte for byte, that of `garrison.cage2.VectorEnv` with the same seed.
@@ -69,9 +72,9 @@ class Cage2:
     ) -> None:
         self.variant = variant_of(red, observation, actions)
         """What is compiled in"""
-        codes, odds = parse_red(red, len(red) if isinstance(red, Sequence) and not isinstance(red, str) else 1)
-        (steps,) = episode_lengths(length, 1)
-        self._params = params_of(load_scenario(scenario, rules, encoder), steps, int(np.ravel(codes)[0]), odds)
+        codes, odds = named_attackers(red)
+        steps = whole("length", length, 1, MAX_LENGTH)
+        self._params = params_of(load_scenario(scenario, rules, encoder), steps, codes[0], odds)
 
     # --- Gymnax's methods
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import jax.numpy as jnp
 from jax import lax
 
+from garrison.jaxsim.lookup import settled
 from garrison.jaxsim.stream import (
     Array,
     Odds,
@@ -20,7 +21,6 @@ from garrison.jaxsim.stream import (
     pick,
     pick_of_many,
 )
-from garrison.jaxsim.tables import settled
 
 
 class TapeStep(NamedTuple):

@@ -24,7 +24,7 @@ class Params(NamedTuple):
     max_steps_in_episode: Array
     """Steps after which an episode is truncated: Gymnax's name for the length"""
     red: Array
-    """`Red`: who attacks, where that is not drawn"""
+    """`Red`: who attacks, where it is not drawn and several attackers are compiled in"""
     red_odds: Odds
     """(4,) cumulative, by the codes of `Red`: who is drawn at a reset, where that is drawn"""
     # --- hosts

@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from garrison.cage2.names import NUM_SUBNETS, Host, Red, RedKind, Subnet, Success
+from garrison.cage2.names import Host, Red, RedKind, Subnet, Success
 from garrison.cage2.red import BLINE_TARGETS, ENTERPRISE_HOSTS, EXPLOIT_SERVER_STATE, JUMP, LAST_STATE, OP_HOSTS
 from garrison.jaxsim.draws import Draws
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.state import Bline, Meander, State
 from garrison.jaxsim.stream import Array, first_bit
-from garrison.jaxsim.tables import at, bit_of, settled
 from garrison.jaxsim.variant import Variant
 
 # What B_line does in each state: the kind, and its target; these stand for the user host it drew and what that reveals.
@@ -100,7 +100,7 @@ def _meander(state: State, meander: Meander, draws: Draws, plays: Array) -> tupl
     """Sweep, scan, escalate and exploit whatever is next, everywhere: the first of these that there is to do."""
     meander = _learn(state, meander)
     none = jnp.int32(-1)
-    unswept = state.known_subnet & ~meander.swept & (2**NUM_SUBNETS - 1)
+    unswept = state.known_subnet & ~meander.swept
     unscanned = state.known_address & ~meander.scanned
     waiting = state.known_host & ~meander.escalated & (~meander.mapped | meander.exploited)
     unexploited = state.known_address & ~meander.exploited

@@ -7,11 +7,11 @@ from jax import lax
 
 from garrison.cage2.names import NUM_DECOYS, NUM_EXPLOITS, NUM_HOSTS, Access, Genuine, RedKind, Success
 from garrison.jaxsim.draws import Draws
+from garrison.jaxsim.lookup import at, bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.red_choice import RedChoice
 from garrison.jaxsim.state import HOST_IDS, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import at, bit_of, settled
 
 
 class Events(NamedTuple):
@@ -128,7 +128,7 @@ def _choose_exploit(params: Params, draws: Draws, ports: Array, needed: Array, t
         # Preference first, then the lower number: both in one.
         ranked = params.preference[e] * NUM_EXPLOITS + (NUM_EXPLOITS - 1 - e)
         best = jnp.maximum(best, jnp.where(does_fit, ranked, -1))
-    top = NUM_EXPLOITS - 1 - best % NUM_EXPLOITS
+    top = NUM_EXPLOITS - 1 - lax.rem(jnp.maximum(best, 0), NUM_EXPLOITS)
     top, others, is_option = settled(t, top, options & ~(1 << top), needed & (options != 0))
     chosen = draws.exploit(top, others, params.top_odds, is_option & (others != 0))
     return jnp.where(is_option, chosen, -1)

@@ -7,11 +7,11 @@ from garrison.cage2.defender_memory import CLOCK, DECOY_SLOTS, SINCE
 from garrison.cage2.names import NUM_DECOYS, Activity, Host, Suspect
 from garrison.cage2.observe import BITS_PER_HOST, NUM_BITS
 from garrison.jaxsim.blue_turn import BlueTurn
+from garrison.jaxsim.lookup import bit_of, settled
 from garrison.jaxsim.params import Params
 from garrison.jaxsim.red_turn import Events
 from garrison.jaxsim.state import HOST_IDS, Remembered, State
 from garrison.jaxsim.stream import Array
-from garrison.jaxsim.tables import bit_of, settled
 
 _HOSTS, _PLACES = np.divmod(np.arange(NUM_BITS, dtype=np.int32), BITS_PER_HOST)
 _SLOTS = np.array([host * NUM_DECOYS + decoy for host, decoy in DECOY_SLOTS])

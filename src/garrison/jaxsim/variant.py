@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.inputs import parse_red
-from garrison.cage2.names import ACTION_SETS, OBSERVATIONS, Observation, Red
+from garrison.cage2.names import ACTION_SETS, OBSERVATIONS, REDS, Observation, Red
 from garrison.cage2.observation_sets import WIDTHS
 from garrison.cage2.red_agent import own_agent
 from garrison.errors import UserError, choose
@@ -48,20 +48,22 @@ class Variant:
         return Red.EXTERNAL in self.reds
 
 
-def variant_of(red: str | Sequence[str] | Mapping[str, float], observation: str, actions: str) -> Variant:
-    """Return the variant that these arguments, those of `garrison.cage2.VectorEnv`, ask for.
-
-    A list of attackers compiles all of them in; `Params.red` then has one for each environment.
-    """
+def named_attackers(red: str | Sequence[str] | Mapping[str, float]) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the codes of the attackers that `red` names, in its order, and their cumulative odds by code."""
     if own_agent(red) is not None:
         raise UserError(
             "an attacker written in Python cannot be compiled: use red='external' and give its actions beside Blue's."
         )
-    codes, _ = parse_red(red, len(red) if isinstance(red, Sequence) and not isinstance(red, str) else 1)
-    named: Any = red if isinstance(red, Mapping) else None
-    reds = [c for c in range(len(Red)) if named.get(Red._fields[c].lower(), 0) > 0] if named else np.ravel(codes)
+    names = [red] if isinstance(red, str) else list(red)
+    codes, odds = parse_red(red, len(names))
+    return [REDS.index(name) for name in names] if isinstance(red, Mapping) else np.ravel(codes).tolist(), odds
+
+
+def variant_of(red: str | Sequence[str] | Mapping[str, float], observation: str, actions: str) -> Variant:
+    """Return the variant that these arguments, those of `garrison.cage2.VectorEnv`, ask for."""
+    codes, _ = named_attackers(red)
     return Variant(
-        tuple(sorted({int(code) for code in reds})),
+        tuple(sorted(set(codes))),
         isinstance(red, Mapping),
         OBSERVATIONS.index(choose("observation", observation, OBSERVATIONS)),
         choose("actions", actions, ACTION_SETS),

@@ -76,7 +76,7 @@ def train(
     policy, layout, transport = _start(config, make_envs, num_envs, resume, connect, watch)
     try:
         start_from(weights, policy)
-        available = max(1, cores() - transport.processes)
+        available = cores_for_learner(policy, transport.processes)
         threads = choose_threads(config.threads, available, policy, layout.num_envs * config.batch)
         learner = ImpalaLearner(config, policy.move(find_device(config.device)), layout, threads, resume)
         try:
@@ -88,6 +88,14 @@ def train(
         torch.set_num_threads(threads_before)
     run.checkpoint(result.state)
     return result
+
+
+def cores_for_learner(policy: Policy, actors: int) -> int:
+    """Return on how many cores the learner computes beside actors of this machine: on those that they leave.
+
+    With convolutions on all: learning is most of the work then, and actors that wait for it leave their cores too.
+    """
+    return cores() if policy.has_encoder else max(1, cores() - actors)
 
 
 def _start(

@@ -21,6 +21,7 @@ from garrison.learn.envs import is_ready_first
 from garrison.learn.nn.network import Network
 from garrison.learn.rollout import Rollout
 from garrison.learn.stopwatch import Stopwatch
+from garrison.system import cores
 
 
 def make_collector(envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> Collector:
@@ -35,8 +36,9 @@ class ReadyFirstCollector(Collector):
     def __init__(self, envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> None:
         super().__init__(envs, network, seed, masked)
         # A worker steps only its own environments. With shares of this size, one that has run out of them has filled a
-        # share by itself, so it never waits for another worker's step; smaller shares would only cost more calls.
-        self._shares = min(max(2, self.envs.workers), envs.num_envs)
+        # share by itself, so it never waits for another worker's step; smaller shares would only cost more calls. Of
+        # more workers than cores, some wait in any case.
+        self._shares = min(max(2, min(self.envs.workers, cores())), envs.num_envs)
         self._times = np.zeros(envs.num_envs, np.int64)  # how many steps each has given
         self._stored = np.zeros_like(self.seen)  # on the way into a rollout
         self._in_flight = 0

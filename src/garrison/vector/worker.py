@@ -181,9 +181,11 @@ class Worker(EnvHost):
         commands = self._pipes.commands.fileno()
         queue = np.frombuffer(payload, np.int32).tolist()
         while queue:
-            # What is ready can only go on when this worker is free, so there is no hurry to report it, except that the
-            # next ones should be here before the worker runs out.
-            size = max(self._report_size, min(self._task.share, (len(queue) + 1) // 2))
+            # What is ready can only go on when this worker is free, so there is no hurry to report it, and each report
+            # wakes the caller, who takes this worker's core. But of less than the caller waits for, it needs some
+            # early, so that the next ones are here before the worker runs out.
+            share = self._task.share
+            size = max(self._report_size, share if len(queue) >= share else (len(queue) + 1) // 2)
             chunk, queue = queue[:size], queue[size:]
             begun = time.perf_counter()
             entries = self._group.step_some(chunk)

@@ -1,5 +1,6 @@
 """`send` and `recv` of `async`."""
 
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 import garrison.vector
 from garrison.errors import UserError
+from garrison.vector import worker
 from garrison.workers import channel
 from tests.helpers.async_contract import *  # noqa: F403 - its tests become tests of this file
 from tests.helpers.vector_samples import Gated, Sampler, assert_same
@@ -110,11 +112,19 @@ def test_large_values_both_ways_block_nobody() -> None:
         assert [observations[k] for k in np.argsort(env_ids)] == [word[::-1] for word in words]
 
 
-@pytest.mark.parametrize(("batch_size", "together"), [(1, 1), (4, 4), (6, 4)])
-def test_a_worker_reports_its_share_together_and_keeps_half_to_go_on_with(
-    batch_size: int, together: int, monkeypatch: pytest.MonkeyPatch
+class Costly(Sampler):
+    """Takes longer than is worth waiting for before it is reported."""
+
+    def step(self, action: Any) -> Any:
+        time.sleep(worker.REPORT_SECONDS)
+        return super().step(action)
+
+
+@pytest.mark.parametrize(("batch_size", "sizes"), [(1, [1] * 8), (4, [4, 4]), (6, [6, 1, 1]), (5, [5, 2, 1])])
+def test_a_worker_reports_its_share_together_and_what_is_less_by_halves(
+    batch_size: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    envs: Any = garrison.vector.make(Sampler, 8, "async", workers=1, batch_size=batch_size)
+    envs: Any = garrison.vector.make(Costly, 8, "async", workers=1, batch_size=batch_size)
     envs.reset(seed=0)
     note, reports = envs._note, []
 
@@ -125,6 +135,7 @@ def test_a_worker_reports_its_share_together_and_keeps_half_to_go_on_with(
 
     monkeypatch.setattr(envs, "_note", spy)
     envs.send(np.full(8, 2))
-    envs.recv()
-    assert reports[0] == together
+    while len(envs.in_flight):
+        envs.recv()
+    assert reports == sizes
     envs.close()

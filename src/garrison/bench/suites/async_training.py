@@ -18,7 +18,8 @@ from garrison.system import cores
 OURS, STEPPING = "garrison.bench.suites.our_trainers", "garrison.bench.suites.stepping"
 RLLIB, APPO = "garrison.bench.suites.peer_trainers:rllib_impala", "garrison.bench.suites.sample_factory:appo"
 STEP_SECONDS = 0.001  # of the Python environment on a quiet core, on average
-ENVS, ROLLOUT = 8, 32  # of each Python actor: short steps that add up to some unevenness
+ENVS, ROLLOUT = 16, 32  # of each Python actor: short steps that add up to some unevenness
+PPO_ROLLOUT = 128  # with twice 16 environments the users' own job; a rollout ends when the slowest worker has ended it
 NATIVE: dict[str, Any] = {"rollout": 100, "minibatches": 8}
 
 
@@ -56,7 +57,7 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
     work = {"rounds": int(STEP_SECONDS * rounds_per_second())}
     loops = {"env": "synthetic", "options": work | {"uneven": True}, "num_envs": ENVS * count}
     actors = {"actors": count, "envs": ENVS, "rollout": ROLLOUT, **work}
-    job = {"num_envs": ENVS * count, "rollout": ROLLOUT, "minibatches": 1, "epochs": 1}
+    job = {"num_envs": ENVS * count, "rollout": PPO_ROLLOUT, "minibatches": 1, "epochs": 1}
     parallel = {"job": job, "workers": count, "options": work | {"uneven": True}}
 
     def row(labels: Labels, workload: str, given: dict[str, Any], python: str = "") -> Configuration:

@@ -30,11 +30,11 @@ def actions_of(space: Any, num_envs: int) -> list[Any]:
 
 
 @contextmanager
-def plain(env: str, options: dict[str, Any], num_envs: int) -> Iterator[Work]:
+def plain(env: str, options: dict[str, Any], num_envs: int, first_seed: int = 0) -> Iterator[Work]:
     """Step environment after environment in a bare loop: no vector interface, no batch of results."""
     envs = [maker(env, options)() for _ in range(num_envs)]
     for i, each in enumerate(envs):
-        each.reset(seed=i)
+        each.reset(seed=first_seed + i)
     draws = actions_of(envs[0].action_space, num_envs)
     count = 0
 
@@ -56,12 +56,13 @@ def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> Ite
     context = multiprocessing.get_context("fork")
     counters = [context.RawValue("q", 0) for _ in range(workers)]
 
-    def loop(counter: Any) -> None:
-        with plain(env, options, max(1, num_envs // workers)) as work:
+    def loop(number: int, counter: Any) -> None:
+        count = max(1, num_envs // workers)
+        with plain(env, options, count, first_seed=number * count) as work:
             while True:
                 counter.value += work.advance()
 
-    processes = [context.Process(target=loop, args=(counter,), daemon=True) for counter in counters]
+    processes = [context.Process(target=loop, args=given, daemon=True) for given in enumerate(counters)]
     for process in processes:
         process.start()
     seen = 0

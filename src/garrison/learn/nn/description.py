@@ -56,8 +56,12 @@ def build_policy(description: dict[str, Any], weights: Any) -> "Policy":
 
 def is_dense(form: ObservationForm, config: PolicyConfig) -> bool:
     """Return whether such a policy is dense layers on the inputs as they are, without looking for torch."""
-    is_flat = ":" not in config.encoder and all(encoder_name(leaf, config.encoder) == "mlp" for leaf in form.leaves)
-    return is_flat and not config.normalise_observations and not config.recurrent_size
+    return not (has_encoder(form, config) or config.normalise_observations or config.recurrent_size)
+
+
+def has_encoder(form: ObservationForm, config: PolicyConfig) -> bool:
+    """Return whether such a policy sees something through convolutions or a module of the user's own."""
+    return ":" in config.encoder or any(encoder_name(leaf, config.encoder) != "mlp" for leaf in form.leaves)
 
 
 def policy_config(description: dict[str, Any]) -> PolicyConfig:

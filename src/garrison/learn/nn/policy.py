@@ -13,7 +13,7 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from garrison.learn.config import PolicyConfig
-from garrison.learn.nn.description import is_dense
+from garrison.learn.nn.description import has_encoder, is_dense
 from garrison.learn.nn.encoders import ObservationEncoder, make_encoder
 from garrison.learn.nn.initial import bare, draw_gru_weights, draw_weights
 from garrison.learn.nn.normaliser import Normaliser
@@ -113,6 +113,11 @@ class Policy(nn.Module):
     def is_dense(self) -> bool:
         """Whether the policy is dense layers on the inputs as they are, and nothing else."""
         return is_dense(self.seen, self.config)
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether the policy sees something through convolutions or a module of the user's own."""
+        return has_encoder(self.seen, self.config)
 
     def forward(
         self, inputs: Inputs, state: RecurrentState | None = None, starts: Tensor | None = None
