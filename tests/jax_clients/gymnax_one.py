@@ -24,10 +24,8 @@ restore = jnp.int32(132)
 
 logged = wrappers.LogWrapper(wrappers.FlattenObservationWrapper(env))
 obs, state = logged.reset(key, params)
-rewards = []
 for t in range(LENGTH):
-    obs, state, reward, terminated, truncated, info = logged.step(jax.random.fold_in(key, t), state, restore, params)
-    rewards.append(float(reward))
+    obs, state, _, terminated, truncated, info = logged.step(jax.random.fold_in(key, t), state, restore, params)
     assert bool(truncated) == (t == LENGTH - 1)
     assert not terminated
 assert np.isclose(info["returned_episode_returns"], info["episode_return"])
@@ -56,4 +54,4 @@ legacy = wrappers.LegacyStepAPIWrapper(env)
 _, state = legacy.reset(key, params)
 assert len(legacy.step(key, state, restore, params)) == 5
 names = "`LogWrapper`, `FlattenObservationWrapper`, `GymnaxToDmEnvWrapper`, both to Gymnasium, and two more"
-report("Gymnax's wrappers", version("gymnax"), f"{names}, around `SixValues`", [sum(rewards)] * 2, "")
+report("Gymnax's wrappers", version("gymnax"), f"{names}, around `SixValues`", [], "")

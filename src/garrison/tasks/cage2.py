@@ -93,7 +93,7 @@ class Cage2Task(Task):
 
     def check(self, learner: LearnerConfig) -> None:
         """Refuse action masks where only the compiled batch has them."""
-        if self.config.backend not in NATIVE and learner.action_masks:
+        if self.config.backend not in (*NATIVE, "jax") and learner.action_masks:
             raise UserError(
                 f"the backend {self.config.backend!r} has no action masks: say --no-action-masks, or use native."
             )
