@@ -56,6 +56,40 @@ def test_all_attackers_memory_and_compact_actions_are_those_of_native() -> None:
         envs.step(np.zeros(5, int))
 
 
+@pytest.mark.parametrize("mode", ["next_step", "same_step", "disabled"])
+def test_any_sequence_of_calls_gives_what_native_gives(mode: str) -> None:
+    both = [make(each, autoreset_mode=mode, extras={"access": "step", "t": 2}) for each in ("jax", "native")]
+    generator = np.random.default_rng(11)
+    saved: list[Any] = []
+    over = np.zeros(5, np.bool_)
+
+    def compare(call: Any) -> Any:
+        ours, theirs = (call(envs) for envs in both)
+        assert_same(theirs, ours)
+        assert_same(both[1].extras, both[0].extras)
+        return ours
+
+    compare(lambda envs: envs.reset(seed=0))
+    for _ in range(300):
+        chance = generator.random()
+        if chance < 0.15 or (mode == "disabled" and over.any()):
+            mask = over | (generator.random(5) < 0.3)
+            mask[0] |= not mask.any()
+            seeds = [int(generator.integers(99)) if generator.random() < 0.5 else None for _ in range(5)]
+            compare(lambda envs, mask=mask, seeds=seeds: envs.reset(seed=seeds, options={"reset_mask": mask}))
+            over &= ~mask
+        elif chance < 0.2:
+            saved.append(both[0].get_state())
+        elif chance < 0.25 and saved:
+            state, ids = saved[generator.integers(len(saved))], generator.permutation(5)[:2]
+            compare(lambda envs, state=state, ids=ids: envs.set_state(state[ids], ids))
+            over[ids] = state["done"][ids] == 1
+        else:
+            actions = generator.integers(0, 145, 5)
+            over = compare(lambda envs, actions=actions: envs.step(actions))[3]
+    compare(lambda envs: envs.action_masks(by_truth=True))
+
+
 def test_one_program_serves_all_modes_and_steps() -> None:
     play(make("jax", autoreset_mode="next_step"))
     before = step_episodes._cache_size()
@@ -76,6 +110,8 @@ def test_other_environments_and_what_native_alone_can_are_told() -> None:
         make("jax", workflow=Workflow())
     with pytest.raises(UserError, match="attacker written in Python cannot be compiled"):
         make("jax", red=Idle)
+    with pytest.raises(UserError, match="unknown field of the true state 'acess'; did you mean 'access'"):
+        make("jax").follow(["acess"])
     with pytest.raises(UserError, match="plays no tapes"):
         make("jax").play_tapes(np.zeros(1))
 

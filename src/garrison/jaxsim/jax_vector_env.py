@@ -23,7 +23,7 @@ from garrison.cage2.names import (
 from garrison.cage2.reward import RESOLUTION
 from garrison.cage2.truth import Truth
 from garrison.cage2.vector_env import Ids, VectorEnv
-from garrison.errors import UserError
+from garrison.errors import UserError, choose
 from garrison.jaxsim.batch import Batch, begin_episodes, masks_of, step_episodes, truth_of
 from garrison.jaxsim.params import params_of
 from garrison.jaxsim.state_records import from_records, reward_terms, to_records
@@ -104,7 +104,7 @@ class JaxVectorEnv(VectorEnv):
 
     def follow(self, names: Iterable[str]) -> None:
         """Keep these fields of `truth`, arrays that one already has, up to date after every step and reset."""
-        self._followed = tuple(names)
+        self._followed = tuple(choose("field of the true state", name, Truth.__slots__) for name in names)
 
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
         """Return (n, number of actions): False where an action cannot have an effect now."""
@@ -145,12 +145,13 @@ class JaxVectorEnv(VectorEnv):
         is_seeded = np.zeros(self.num_envs, np.bool_)
         words = np.zeros((self.num_envs, 4), np.uint32)
         is_seeded[seeded], words[seeded] = True, streams
-        self._batch, obs = begin_episodes(self._variant, self._params, self._batch, mask, is_seeded, words)
-        self._obs[:] = obs
+        batch, obs = begin_episodes(self._variant, self._params, self._batch, mask, is_seeded, words)
+        self._obs[:] = obs  # waits for the device
+        self._batch = batch  # last: after an interrupt in between, the episodes are where they were
         self._moved_on()
 
     def _run(self, blue: NDArray[np.int64]) -> int:
-        self._batch, played = step_episodes(
+        batch, played = step_episodes(
             self._variant,
             self._params,
             self._batch,
@@ -159,6 +160,7 @@ class JaxVectorEnv(VectorEnv):
             self.autoreset_mode == AutoresetMode.SAME_STEP,
         )
         obs, final_obs, reward, ended, last_total, last_length = jax.device_get(played)
+        self._batch = batch
         self._obs[:] = obs
         self._rewards[:] = reward / RESOLUTION
         self._truncations[:] = ended
