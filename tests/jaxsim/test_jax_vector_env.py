@@ -154,8 +154,8 @@ def test_without_jax_one_sentence_says_what_to_install() -> None:
     assert done.stdout.count("\n") == 1
 
 
-def test_jax_loads_when_a_batch_is_made_and_not_before() -> None:
-    code = f"import sys, garrison.vector; garrison.vector.make('{ID}', 2, 'native'); assert 'jax' not in sys.modules"
+def test_the_backends_module_does_not_load_jax() -> None:
+    code = "import sys, garrison.vector.api, garrison.vector.backends.jax_; assert 'jax' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
