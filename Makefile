@@ -5,6 +5,7 @@
 #   make test           check, the tests with the kernels as plain Python, and the suite with compiled kernels
 #   make test-long      the tests that take several seconds each: learning, killed actors, fuzzed files, extension pages
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
+#   make test-jax       the tests that need JAX, which it adds to .venv
 #   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
 #   make test-jax-clients  PureJaxRL, rejax and Gymnax 1.x on our JAX environment, in an environment of their own: .venv-jax-clients
 #   make train          the training behind the published record, three minutes
@@ -13,6 +14,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+JAX_STAMP := $(VENV)/installed-jax
+JAX_TESTS := tests/jaxsim tests/learn/jax_ppo tests/bench/suites/test_jax_workloads.py
 CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
 JAX_CLIENTS := .venv-jax-clients
@@ -20,7 +23,7 @@ JAX_CLIENTS_STAMP := $(JAX_CLIENTS)/installed
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
 
-.PHONY: install check kernels plain test test-long test-cluster test-peers test-jax-clients train clean
+.PHONY: install check kernels plain test test-long test-jax test-cluster test-peers test-jax-clients train clean
 
 install: $(STAMP)
 
@@ -48,10 +51,18 @@ plain: install
 # What needs one core goes side by side; then the suite has the machine.
 test: install
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target plain check kernels
-	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m "not long"
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m "not long" $(JAX_TESTS:%=--ignore=%)
 
 test-long: install kernels
-	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m long
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m long $(JAX_TESTS:%=--ignore=%)
+
+# Apart from the suite: JAX takes all cores, and its threads do not go with tests that fork.
+test-jax: $(JAX_STAMP) kernels
+	$(BIN)/python -m pytest $(JAX_TESTS)
+
+$(JAX_STAMP): $(STAMP) requirements/jax.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements/jax.txt
+	@touch $@
 
 # Ray has an environment of its own: RLlib needs another Gymnasium than the reference environment has.
 test-cluster: $(CLUSTER_STAMP)

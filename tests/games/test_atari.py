@@ -1,6 +1,7 @@
 """Atari games: the batch gives the bytes of single games, the preprocessing is the literature's, settings arrive."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,3 +85,52 @@ def test_the_batch_is_trained_on_and_scored(tmp_path: Path) -> None:
     outcome = train(experiment, out=tmp_path / "run", progress=False)
     assert outcome.status == "finished"
     assert outcome.summary["evaluation"]["episodes"] == 2
+
+
+@pytest.mark.parametrize("seed", [3, None])
+def test_a_picture_is_the_screen_of_the_very_game_that_is_played(seed: int | None) -> None:
+    from garrison.games.atari import SCREEN, AtariGame
+
+    limit: dict[str, Any] = {"max_num_frames_per_episode": 80, "repeat_action_probability": 0.25}
+    env = AtariGame("breakout", render_mode="rgb_array", **SCREEN, **limit)  # so the policy sees the screen too
+    for each in (seed, None):  # the second episode goes on with the random numbers of the first
+        shown, _ = env.reset(seed=each)
+        ended, steps = False, 0
+        while not ended:
+            assert np.array_equal(env.render(), shown[-1])
+            shown, _, terminated, truncated, _ = env.step(steps % 4)
+            ended, steps = terminated or truncated, steps + 1
+        assert np.array_equal(env.render(), shown[-1])
+        assert steps > 10
+    env.close()
+
+
+def test_pictures_are_large_and_coloured_and_change_nothing_about_the_game() -> None:
+    from garrison.games.atari import AtariGame
+
+    painted, plain = AtariGame("breakout", render_mode="rgb_array"), AtariGame("breakout")
+    assert np.array_equal(painted.reset(seed=1)[0], plain.reset(seed=1)[0])
+    for t in range(20):
+        assert is_same(painted.step(t % 4), plain.step(t % 4))
+    picture = painted.render()
+    assert picture is not None
+    assert picture.shape == (210, 160, 3)
+    assert np.ptp(picture.astype(int), axis=-1).max() > 50
+    assert plain.render() is None
+    painted.close()
+    plain.close()
+
+
+def test_films_run_at_the_speed_of_the_game() -> None:
+    from garrison.games.atari import AtariGame
+
+    assert [AtariGame("breakout", frameskip=n).metadata["render_fps"] for n in (4, 2)] == [15, 30]
+
+
+def test_continuous_actions_reach_a_single_game() -> None:
+    from garrison.games.atari import AtariGame
+
+    game = AtariGame("breakout", continuous=True)
+    game.reset(seed=0)
+    assert game.step(np.array([1.0, 0.0, 1.0], np.float32))[0].shape == (4, 84, 84)
+    game.close()

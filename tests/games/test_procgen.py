@@ -163,6 +163,21 @@ def test_pictures_for_people_are_larger_than_those_for_the_policy() -> None:
     env.close()
 
 
+def test_the_picture_after_the_end_is_the_last_one_of_the_level_that_ended() -> None:
+    env = gymnasium.make(BIGFISH, render_mode="rgb_array")
+    env.reset(seed=0)
+    terminated, pictures = False, [env.render()]
+    while not terminated:
+        _, _, terminated, _, _ = env.step(9)
+        pictures.append(env.render())
+    assert np.array_equal(
+        pictures[-1], pictures[-2]
+    )  # Procgen never draws the end; what it has drawn is the next level
+    env.reset()
+    assert not np.array_equal(pictures[-1], env.render())
+    env.close()
+
+
 def test_a_training_is_resumed_bit_for_bit() -> None:
     def config(steps: int) -> PPOConfig:
         policy = PolicyConfig(hidden=(8,), trunk="encoder")

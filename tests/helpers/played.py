@@ -4,18 +4,25 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 
 
 def trace(envs: Any, seed: int, steps: int) -> list[Any]:
     """Reset and step with the same random actions as every call with these arguments; close in the end."""
     random = np.random.default_rng(seed)
-    n = int(envs.single_action_space.n)
     try:
         found = [deepcopy(envs.reset(seed=seed))]
-        found += [deepcopy(envs.step(random.integers(0, n, envs.num_envs))) for _ in range(steps)]
+        found += [deepcopy(envs.step(_actions(envs, random))) for _ in range(steps)]
     finally:
         envs.close()
     return found
+
+
+def _actions(envs: Any, random: np.random.Generator) -> Any:
+    space = envs.single_action_space
+    if isinstance(space, spaces.Box):
+        return random.uniform(space.low, space.high, (envs.num_envs, *space.shape)).astype(space.dtype)
+    return random.integers(0, int(space.n), envs.num_envs)
 
 
 def is_same(mine: Any, other: Any) -> bool:

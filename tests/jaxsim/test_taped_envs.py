@@ -6,8 +6,10 @@ import pytest
 
 pytest.importorskip("jax")
 
-from garrison.cage2.traces import load_trace
+from garrison import cli
+from garrison.cage2.traces import Trace, load_trace
 from garrison.challenge.conformance import RECORDINGS, replay
+from garrison.jaxsim import taped_envs
 from garrison.jaxsim.taped_envs import TapedEnvs
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -27,3 +29,19 @@ def test_a_difference_is_noticed(field: str) -> None:
     trace.arrays[field][0, 5, ...] += 1
     # Both encoders show the rest.
     assert replay(trace, TapedEnvs).mismatches == {field: 1 if field.startswith("obs") else 2}
+
+
+def test_the_command_replays_on_the_engine_that_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    class Watched(TapedEnvs):
+        def __init__(self, trace: Trace, encoder: str) -> None:
+            made.append(encoder)
+            super().__init__(trace, encoder)
+
+    monkeypatch.setattr(taped_envs, "TapedEnvs", Watched)
+    assert cli.main(["conformance", "--engine", "jax", str(RECORDINGS / "head_bline_30.npz")]) == 0
+    assert "both encoders: 0 mismatches" in capsys.readouterr().out
+    assert made == ["challenge", "wrapper2"]

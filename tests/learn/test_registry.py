@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from garrison import cli
+from garrison import cli, system
 from garrison.errors import UserError
 from garrison.learn import LEARNERS, PolicyConfig, PPOConfig, train
-from garrison.learn.config import A3CConfig, ImpalaConfig, LearnerConfig
+from garrison.learn.config import A3CConfig, ImpalaConfig, JaxPPOConfig, LearnerConfig
 from garrison.learn.registry import Learner, algorithm_of, learner_section
 from tests.helpers.bits_env import BitsEnv
 from tests.helpers.guides import block, module_of
@@ -27,13 +27,15 @@ CONFIGS: dict[str, LearnerConfig] = {
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_has_the_common_signature(name: str) -> None:
+    for module in LEARNERS[name].needs:
+        pytest.importorskip(module)
     parameters = inspect.signature(import_module(LEARNERS[name].module).train).parameters
     common = ["config", "envs", "num_envs", "run", "resume", "weights"]
     assert list(parameters) == common + (["connect"] if LEARNERS[name].can_cluster else [])
     assert all(parameters[each].default is None for each in common[2:])
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_train_picks_the_learner_by_its_settings(name: str) -> None:
     log = Log()
     result = train(CONFIGS[name], BitsEnv, 4, log)
@@ -42,7 +44,7 @@ def test_train_picks_the_learner_by_its_settings(name: str) -> None:
     assert log.metrics
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_training_starts_from_given_weights(name: str) -> None:
     first = train(CONFIGS[name], BitsEnv, 4).policy.flat
     stopped = Log(updates=0)
@@ -52,7 +54,7 @@ def test_training_starts_from_given_weights(name: str) -> None:
         train(CONFIGS[name], BitsEnv, 4, weights=torch.zeros(3))
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_only_learners_without_actors_take_environments_that_are_ready(name: str) -> None:
     if LEARNERS[name].has_actors:
         with pytest.raises(UserError, match="give it a function that makes them"):
@@ -80,8 +82,16 @@ def test_a_cluster_is_only_for_those_who_can_use_it() -> None:
             train(CONFIGS[name], BitsEnv, 4, connect=lambda spec: None)  # type: ignore[arg-type,return-value]
 
 
+def test_a_learner_that_needs_more_than_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match="JAX is not installed: pip install"):
+        train(JaxPPOConfig(), BitsEnv, 4)
+
+
 def test_settings_of_nobody_are_refused() -> None:
-    with pytest.raises(UserError, match="no learner has settings of type LearnerConfig; there are: ppo, impala, a3c"):
+    with pytest.raises(
+        UserError, match="no learner has settings of type LearnerConfig; there are: ppo, ppo-jax, impala, a3c"
+    ):
         train(LearnerConfig(), BitsEnv, 4)
 
 

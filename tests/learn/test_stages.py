@@ -9,15 +9,15 @@ from garrison.vector.timing.parts import PARTS
 
 
 def test_every_stage_and_part_has_a_colour_that_terminals_and_figures_know() -> None:
-    for stage in (*stages.ASYNCHRONOUS, *(f"step_{part}" for part in PARTS), "unheard_of"):
+    for stage in (*stages.ON_DEVICE, *stages.ASYNCHRONOUS, *(f"step_{part}" for part in PARTS), "unheard_of"):
         name = stages.colour(stage)
         assert Color.parse(name).name == name
         assert light(name).startswith("#")
-    assert set(stages.COLOURS) == {*stages.ASYNCHRONOUS, *(f"step_{part}" for part in PARTS)}
+    assert set(stages.COLOURS) == {*stages.ON_DEVICE, *stages.ASYNCHRONOUS, *(f"step_{part}" for part in PARTS)}
 
 
 def test_stages_are_told_apart() -> None:
-    whole = [stages.colour(stage) for stage in stages.ASYNCHRONOUS]
+    whole = [stages.colour(stage) for stage in ("device", *stages.ASYNCHRONOUS)]
     divided = [stages.colour(f"step_{part}") for part in PARTS]
     assert len({*whole, *divided}) == len(whole) + len(divided) - 1  # step_compute is what step was
     assert len(set(PALETTE.values())) == len(PALETTE)
@@ -28,6 +28,7 @@ def test_every_learner_names_stages_of_the_loop_in_its_order() -> None:
     for some in (stages.SYNCHRONOUS, stages.ACTOR, stages.COLLECTING, stages.LEARNING):
         assert stages.in_order(reversed(some)) == list(some)
         assert set(some) <= set(stages.ASYNCHRONOUS)
+    assert stages.in_order(reversed(stages.ON_DEVICE)) == list(stages.ON_DEVICE)
 
 
 def test_metrics_and_seconds_are_each_others_inverse() -> None:

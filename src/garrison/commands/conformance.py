@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import tyro
 
 from garrison.cage2.traces import load_trace
-from garrison.challenge.conformance import RECORDINGS, ReplayResult, replay
+from garrison.challenge.conformance import RECORDINGS, ReplayResult, compiled_envs, replay
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Arguments:
     files: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FILE.npz")] = ()
     """Recorded episodes, in the form that tests/golden/README.md describes; by default a selection that comes with the
     package."""
+    engine: Literal["numba", "jax"] = "numba"
+    """Which of the two simulators plays them."""
 
 
 def main(arguments: list[str]) -> int:
@@ -30,10 +32,11 @@ def main(arguments: list[str]) -> int:
         print("no files given: replaying the selection that comes with Garrison; a clone has more in tests/golden")
     names = {file: str(file) if args.files else file.name for file in files}
     width = max(map(len, names.values()))
+    make_envs = _batch_of(args.engine)
     whole = ReplayResult()
     for file in files:
         trace = load_trace(file)
-        found = replay(trace)
+        found = replay(trace, make_envs)
         print(
             f"{names[file]:<{width}}  {trace.rules:<11} {trace.red:<8} {trace.length:>3} steps  "
             f"{found.episodes:>5} episodes  {found.total:>6} mismatches",
@@ -45,3 +48,12 @@ def main(arguments: list[str]) -> int:
         print("by field: " + ", ".join(f"{name} {count}" for name, count in sorted(whole.mismatches.items())))
         print(whole.first)
     return 1 if whole.total else 0
+
+
+def _batch_of(engine: str) -> Any:
+    """Return what makes the batch that a recording is replayed on."""
+    if engine == "numba":
+        return compiled_envs
+    from garrison.jaxsim.taped_envs import TapedEnvs
+
+    return TapedEnvs

@@ -11,6 +11,7 @@ learned from, so they are off unless they are asked for: `reward_clipping` (rewa
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -21,12 +22,16 @@ from numpy.typing import NDArray
 
 from garrison.contract import resets
 from garrison.contract.misuse import Closed
-from garrison.errors import UserError
+from garrison.errors import UserError, choose
 from garrison.system import cores
 
 HIGHEST_SEED = 2**31 - 1
 AS_IT_IS = -1
 """The seed that leaves a game's random numbers as they are."""
+
+FRAMES_PER_SECOND = 60
+SCREEN: dict[str, Any] = {"img_height": 210, "img_width": 160, "grayscale": False, "stack_num": 1}
+"""The preprocessing that leaves a screen as it is."""
 
 Frames = NDArray[np.uint8]
 
@@ -98,41 +103,54 @@ class AtariBatch(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
 
 class AtariGame(gymnasium.Env[Frames, np.int64]):
-    """One Atari game; `settings` are those of `AtariBatch`."""
+    """One Atari game; `settings` are those of `AtariBatch`.
 
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 15}  # noqa: RUF012 - as in Gymnasium
+    With `render_mode="rgb_array"` a second game is played beside it, with the same seeds and actions. It shows the
+    whole screen in colour, where the first shows what the policy sees.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012 - as in Gymnasium
 
     def __init__(self, game: str, render_mode: str | None = None, **settings: Any) -> None:
+        self.metadata = {**type(self).metadata, "render_fps": FRAMES_PER_SECOND // settings.get("frameskip", 4)}
         # NEXT_STEP, because then a step that ends a game does nothing else.
-        self._batch = AtariBatch(game, 1, threads=1, autoreset_mode=AutoresetMode.NEXT_STEP, **settings)
-        self.render_mode = render_mode
+        make = partial(AtariBatch, game, 1, threads=1, autoreset_mode=AutoresetMode.NEXT_STEP)
+        self._batch = make(**settings)
+        self.render_mode = None if render_mode is None else choose("render_mode", render_mode, ["rgb_array"])
+        self._screen = make(**settings | SCREEN) if self.render_mode else None
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
-        self._shown: Frames = np.zeros(self.observation_space.shape or (), np.uint8)
+        self._picture: Frames | None = None
+        self._is_seeded = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Frames, dict[str, Any]]:
         """Begin a game."""
         super().reset(seed=seed)
+        if self._screen is not None:
+            if seed is None and not self._is_seeded:  # else the two games would draw seeds of their own
+                seed = int(self.np_random.integers(HIGHEST_SEED))
+            self._picture = self._screen.reset(seed=seed)[0][0, -1]
+        self._is_seeded = True
         frames, infos = self._batch.reset(seed=seed)
-        self._shown = frames[0]
         return frames[0], _told(infos)
 
     def step(self, action: Any) -> tuple[Frames, float, bool, bool, dict[str, Any]]:
         """Play one action for four frames."""
-        frames, rewards, terminations, truncations, infos = self._batch.step(np.reshape(action, 1))
-        self._shown = frames[0]
+        actions = np.asarray(action)[None]
+        if self._screen is not None:
+            self._picture = self._screen.step(actions)[0][0, -1]
+        frames, rewards, terminations, truncations, infos = self._batch.step(actions)
         return frames[0], float(rewards[0]), bool(terminations[0]), bool(truncations[0]), _told(infos)
 
     def render(self) -> Frames | None:
-        """Return the newest frame as the policy sees it, in three equal colours."""
-        if self.render_mode is None:
-            return None
-        frame = self._shown[-1]
-        return frame if frame.ndim == 3 else np.repeat(frame[..., None], 3, axis=-1)
+        """Return the screen in colour; None without a render mode."""
+        return self._picture
 
     def close(self) -> None:
         """Free the game."""
         self._batch.close()
+        if self._screen is not None:
+            self._screen.close()
 
 
 def _told(infos: dict[str, Any]) -> dict[str, Any]:

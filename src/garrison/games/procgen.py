@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from garrison.contract import resets
 from garrison.contract.misuse import Closed, NotReset
 from garrison.errors import UserError, choose
+from garrison.games import procgen_states
 from garrison.games.libenv import LibenvBatch
 from garrison.registration import PROCGEN_GAMES
 from garrison.system import cores, require
@@ -32,6 +33,11 @@ NEW_LEVEL = -1
 """The action that ends a game's episode and begins its next level."""
 HIGHEST_SEED = 2**31 - 1
 MODES = {"easy": 0, "hard": 1, "extreme": 2, "memory": 10}
+SOME_GAMES = {
+    "extreme": ("chaser", "dodgeball", "leaper", "starpilot"),
+    "memory": ("caveflyer", "dodgeball", "heist", "jumper", "maze", "miner"),
+}
+"""The games that have a mode, where not all do."""
 
 Pictures = NDArray[np.uint8]
 
@@ -45,7 +51,7 @@ class ProcgenVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     Args:
         num_envs: how many games.
         env_name: which game, such as `coinrun`.
-        distribution_mode: how hard its levels are: easy, hard, extreme or memory (not every game has all of them).
+        distribution_mode: how hard its levels are: easy or hard; some games have extreme or memory as well.
         num_levels: how many different levels there are; 0 means any number. A seed chooses among them.
         start_level: the number of the first of them: train on 0 to 199 and test on the rest with `num_levels=0`.
         use_sequential_levels: whether a solved level is followed by the next one in the same episode.
@@ -53,7 +59,8 @@ class ProcgenVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         use_backgrounds: whether there is a picture behind the level.
         use_monochrome_assets: whether things are rectangles of one colour.
         restrict_themes: whether all levels look alike.
-        use_generated_assets: whether pictures are generated too.
+        use_generated_assets: must be False: games whose pictures are generated have no state that could be set, so no
+            seed each.
         paint_vel_info: whether the player's velocity is painted into the picture.
         threads: over how many threads a step is split; 0 means one for each core.
         autoreset_mode: SAME_STEP, which is what Procgen does.
@@ -93,6 +100,10 @@ class ProcgenVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 "Procgen's batch begins the next level in the step that ends one: use autoreset_mode SAME_STEP, or "
                 "another backend than native."
             )
+        if use_generated_assets:
+            raise UserError(
+                "games of Procgen with use_generated_assets cannot be seeded one by one; leave that setting out."
+            )
         self.metadata = {**type(self).metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
         self.render_mode = None if render_mode is None else choose("render_mode", render_mode, ["rgb_array"])
         self.copy = copy
@@ -100,15 +111,14 @@ class ProcgenVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._library = folder / "data" / "prebuilt" / "libenv.so"
         self._options: dict[str, str | int | bool] = {
             "env_name": choose("env_name", env_name, PROCGEN_GAMES),
-            "distribution_mode": MODES[choose("distribution_mode", distribution_mode, list(MODES))],
+            "distribution_mode": MODES[checked_mode(distribution_mode, env_name)],
             "num_levels": resets.whole("num_levels", num_levels, 0, HIGHEST_SEED),
-            "start_level": resets.whole("start_level", start_level, 0, HIGHEST_SEED),
+            "start_level": resets.whole("start_level", start_level, 0, HIGHEST_SEED - num_levels),
             "use_sequential_levels": bool(use_sequential_levels),
             "center_agent": bool(center_agent),
             "use_backgrounds": bool(use_backgrounds),
             "use_monochrome_assets": bool(use_monochrome_assets),
             "restrict_themes": bool(restrict_themes),
-            "use_generated_assets": bool(use_generated_assets),
             "paint_vel_info": bool(paint_vel_info),
             "num_actions": NUM_ACTIONS,
             "debug_mode": 0,
@@ -187,23 +197,16 @@ class ProcgenVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     # --- more than Gymnasium asks for
 
-    def get_state(self) -> dict[str, NDArray[Any]]:
-        """Return everything that the games depend on: their states one after the other, and the length of each."""
-        states = [self._open_games().get_state(i) for i in range(self.num_envs)]
-        return {
-            "states": np.frombuffer(b"".join(states), np.uint8).copy(),
-            "lengths": np.array([len(state) for state in states], np.int64),
-        }
-
-    def set_state(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on exactly as the games whose state it is."""
+    def get_state(self) -> dict[str, Any]:
+        """Return everything that the games depend on."""
         games = self._open_games()
-        lengths, whole = state["lengths"], state["states"]
-        if lengths.shape != (self.num_envs,) or lengths.min() < 0 or lengths.sum() != len(whole):
-            raise UserError(f"this is not the state of {self.num_envs} games.")
-        ends = np.cumsum(lengths)
-        for i, (begin, end) in enumerate(zip(ends - lengths, ends, strict=True)):
-            games.set_state(i, whole[begin:end].tobytes())
+        return procgen_states.pack([games.get_state(i) for i in range(self.num_envs)])
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on exactly as the games whose state it is; they must have been the same game with the same settings."""
+        games = self._open_games()
+        for i, each in enumerate(procgen_states.unpack(state, self.num_envs, games.get_state(0))):
+            games.set_state(i, each)
         games.observe()
         self._is_reset = True
 
@@ -272,30 +275,37 @@ class ProcgenEnv(gymnasium.Env[Pictures, np.int64]):
         self.action_space = self._batch.single_action_space
         self._next: tuple[Pictures, dict[str, Any]] | None = None
         """The beginning of the next level, once the last one has ended."""
+        self._picture: Pictures | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Pictures, Any]:
         """Begin a level: the first one of a seed, or the next one."""
         super().reset(seed=seed)
         begun, self._next = self._next, None
         if begun is not None and seed is None:
+            self._paint()
             return begun
         pictures, infos = self._batch.reset(seed=seed)
+        self._paint()
         return pictures[0], {"level_seed": int(infos["level_seed"][0])}
 
     def step(self, action: Any) -> tuple[Pictures, float, bool, bool, dict[str, Any]]:
         """Play one action."""
         pictures, rewards, terminations, _, infos = self._batch.step(np.reshape(action, 1))
         if not terminations[0]:
+            self._paint()
             return pictures[0], float(rewards[0]), False, False, {}
         told = infos["final_info"]
         self._next = pictures[0], {"level_seed": int(infos["level_seed"][0])}
         info = {"level_seed": int(told["level_seed"][0]), "level_complete": bool(told["level_complete"][0])}
         return infos["final_obs"][0], float(rewards[0]), True, False, info
 
-    def render(self) -> Any:
-        """Return a large picture of the game."""
+    def render(self) -> Pictures | None:
+        """Return a large picture of the game: of a level that has ended the last one, as its observation is."""
+        return self._picture
+
+    def _paint(self) -> None:
         pictures = self._batch.render()
-        return None if pictures is None else pictures[0]
+        self._picture = None if pictures is None else pictures[0]
 
     def close(self) -> None:
         """Free the game."""
@@ -308,6 +318,14 @@ def package_folder() -> Path:
     spec = find_spec("procgen")
     assert spec is not None
     return Path(str(spec.origin)).parent
+
+
+def checked_mode(mode: str, game: str) -> str:
+    """Return the mode if the game has it; Procgen's library ends the process where it does not."""
+    games = SOME_GAMES.get(choose("distribution_mode", mode, list(MODES)), PROCGEN_GAMES)
+    if game not in games:
+        raise UserError(f"{game} has no distribution_mode {mode!r}; {', '.join(games)} have it.")
+    return mode
 
 
 def checked_actions(actions: Any, num_envs: int) -> NDArray[Any]:

@@ -60,6 +60,9 @@ class Cage2:
     -1.0
     """
 
+    holds_bits = True
+    """Every number of an observation is 0 or 1: whoever keeps many of them can keep bytes."""
+
     def __init__(
         self,
         red: str | Sequence[str] | Mapping[str, float] = DEFAULT_RED,

@@ -1,6 +1,7 @@
 # The public names, listed once: `__init__.py` loads them from here on first use.
 from .config import A3CConfig as A3CConfig
 from .config import ImpalaConfig as ImpalaConfig
+from .config import JaxPPOConfig as JaxPPOConfig
 from .config import PolicyConfig as PolicyConfig
 from .config import PPOConfig as PPOConfig
 from .nn.policy import Policy as Policy

@@ -1,7 +1,7 @@
 """The settings of a policy and of each learner: frozen, checked on construction, one line of help per field."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from garrison.errors import UserError, choose
 
@@ -127,6 +127,15 @@ class LearnerConfig:
             return self.learning_rate
         return self.learning_rate * (1.0 - progress)
 
+    @property
+    def agents(self) -> range:
+        """The seeds of the agents that are trained together: one, unless a learner can train several at once."""
+        return range(self.seed, self.seed + 1)
+
+    def alone(self, seed: int) -> Self:
+        """Return the settings of one of the agents, as if it was trained without the others."""
+        return replace(self, seed=seed)
+
     def entropy_coef_at(self, progress: float) -> float:
         """Return the weight of the entropy bonus when the share `progress` of the run is done."""
         if self.entropy_schedule == "constant":
@@ -192,6 +201,40 @@ class PPOConfig(LearnerConfig):
         self._check_not_negative("value_clip", "target_kl")
         self._check_device(self.device, self.threads)
         choose("normalise_advantages", self.normalise_advantages, NORMALISATIONS)
+
+
+@dataclass(frozen=True)
+class JaxPPOConfig(PPOConfig):
+    """The same algorithm with environments and network on one device, compiled together by JAX."""
+
+    seeds: int = 1
+    """Agents to train at once, with the seeds `seed`, `seed` + 1, ...; each has its environments, takes all the steps
+    and gets a folder of its own."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_whole("seeds")
+        policy = self.policy
+        _require(self.compute == "auto", "compute", self.compute, "ppo-jax is always computed by JAX: leave it out")
+        _require(self.threads == 0, "threads", self.threads, "XLA decides how many threads ppo-jax gets: leave it out")
+        _require(not self.normalise_returns, "normalise_returns", True, "ppo-jax has only the fixed reward_scale")
+        _require(not policy.recurrent_size, "recurrent_size", policy.recurrent_size, "ppo-jax has no GRU; use ppo")
+        _require(not policy.critic_extras, "critic_extras", policy.critic_extras, "ppo-jax has none; use ppo")
+        normalised = policy.normalise_observations
+        _require(not normalised, "normalise_observations", True, "ppo-jax takes observations as they are; use ppo")
+        is_dense = policy.encoder in ("auto", "mlp")
+        _require(is_dense, "encoder", policy.encoder, "ppo-jax has dense layers only; use ppo")
+        last = self.agents[-1]
+        _require(last < 2**63, "seeds", self.seeds, f"the last agent's seed would be {last}, and 2**63 - 1 is the most")
+
+    @property
+    def agents(self) -> range:
+        """The seeds of the agents."""
+        return range(self.seed, self.seed + self.seeds)
+
+    def alone(self, seed: int) -> Self:
+        """Return the settings of one of the agents."""
+        return replace(self, seed=seed, seeds=1)
 
 
 @dataclass(frozen=True)

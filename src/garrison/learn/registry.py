@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from garrison.errors import UserError
-from garrison.learn.config import A3CConfig, ImpalaConfig, LearnerConfig, PPOConfig
+from garrison.learn.config import A3CConfig, ImpalaConfig, JaxPPOConfig, LearnerConfig, PPOConfig
+from garrison.system import require
 
 if TYPE_CHECKING:
     import torch
@@ -32,6 +33,10 @@ class Learner:
     """Whether each of its actors makes environments of its own, so that it takes a function that makes them."""
     can_cluster: bool
     """Whether its actors can be on a cluster: then `train` also takes `connect`."""
+    on_device: bool = False
+    """Whether it steps environments inside its own compiled function, so that it takes one that is written in JAX."""
+    needs: tuple[str, ...] = ()
+    """Optional modules that it imports besides torch."""
     keeps: tuple[str, ...] = ()
     """What its state has of the parts that `garrison.storage.saved_run.KEPT` knows how to check."""
 
@@ -40,6 +45,15 @@ _USUAL = ("adam", "episodes")
 
 LEARNERS: dict[str, Learner] = {
     "ppo": Learner(PPOConfig, "garrison.learn.ppo", has_actors=False, can_cluster=False, keeps=_USUAL),
+    "ppo-jax": Learner(
+        JaxPPOConfig,
+        "garrison.learn.jax_ppo.learner",
+        has_actors=False,
+        can_cluster=False,
+        on_device=True,
+        needs=("jax",),
+        keeps=_USUAL,
+    ),
     "impala": Learner(ImpalaConfig, "garrison.learn.impala", has_actors=True, can_cluster=True, keeps=_USUAL),
     "a3c": Learner(A3CConfig, "garrison.learn.a3c", has_actors=True, can_cluster=False, keeps=_USUAL),
 }
@@ -78,9 +92,10 @@ def train(
     """Train a policy with the learner that `config` is for, until `config.steps` are taken or `run` says stop.
 
     Args:
-        config: what to do: `PPOConfig`, `ImpalaConfig` or `A3CConfig`.
+        config: what to do: `PPOConfig`, `JaxPPOConfig`, `ImpalaConfig` or `A3CConfig`.
         envs: a vector environment, or a function that makes one of a given number of environments. A learner with
-            actors takes only the function, which is sent to other processes, so it must be picklable.
+            actors takes only the function, which is sent to other processes, so it must be picklable; `ppo-jax` takes
+            an environment that is written in JAX, such as `garrison.jaxsim.Cage2`.
         num_envs: how many environments the function makes, for each actor where there are actors.
         run: follows the run.
         resume: the state of an earlier result or checkpoint.
@@ -90,6 +105,7 @@ def train(
     name = algorithm_of(config)
     if connect is not None and not LEARNERS[name].can_cluster:
         raise UserError(f"{name} cannot have its actors on a cluster.")
+    require(*LEARNERS[name].needs)
     elsewhere = {} if connect is None else {"connect": connect}
     result: Result = import_module(LEARNERS[name].module).train(
         config, envs, num_envs, run, resume, weights, **elsewhere

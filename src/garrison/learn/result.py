@@ -12,7 +12,7 @@ class Result:
     """What training produced."""
 
     policy: "Policy"
-    """The trained network."""
+    """The trained network; of several agents the first: `garrison.storage.saved_run.agents_of(state)` has all."""
     state: dict[str, Any]
     """Everything needed to continue: pass it to `train` as `resume`."""
     steps: int
@@ -28,7 +28,7 @@ class Result:
     threads: int
     """Threads that the network was computed with."""
     compute: str
-    """How the network was computed: compiled or autograd."""
+    """How the network was computed: compiled, autograd or jax."""
     exact_resume: bool
     """False if the environments could not be put back into their states, so that new episodes began instead."""
 

@@ -22,6 +22,9 @@ class RunLog:
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Take the metrics of one update, see `garrison.learn.metrics`; `step` counts environment steps."""
 
+    def log_agent(self, number: int, step: int, metrics: dict[str, float]) -> None:
+        """Take what an update says of one of several agents that are trained together; `log` then has the mean."""
+
     def say(self, text: str) -> None:
         """Take a sentence about something that went wrong without ending the run."""
 

@@ -19,6 +19,8 @@ SYNCHRONOUS = (*COLLECTING, *LEARNING, "log")
 """The stages of a learner that collects and learns in turn."""
 ASYNCHRONOUS = (*ACTOR, *LEARNING, "publish", "log")
 """The stages of a learner whose actors collect meanwhile: all that there are, in the order of the loop."""
+ON_DEVICE = ("device", "log")
+"""The stages of a learner that collects and learns inside one compiled function."""
 
 COLOURS = {
     "act": "dodger_blue1",
@@ -33,13 +35,14 @@ COLOURS = {
     "wait": "grey66",
     "advantages": "orange3",
     "learn": "dark_orange3",
+    "device": "rosy_brown",
     "publish": "orchid",
     "log": "grey42",
 }
 """By the names that a terminal knows; `garrison.report.palette` says what they are in figures and on pages."""
 OTHER_COLOUR = "grey66"
 
-_ORDER = [name for stage in ASYNCHRONOUS for name in (stage, *(f"{stage}_{part}" for part in PARTS))]
+_ORDER = [name for stage in ("device", *ASYNCHRONOUS) for name in (stage, *(f"{stage}_{part}" for part in PARTS))]
 
 
 def to_metrics(seconds: Mapping[str, float]) -> dict[str, float]:

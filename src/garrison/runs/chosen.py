@@ -134,7 +134,7 @@ def reason(experiment: Experiment) -> str:
     chosen: Any = choose_settings(env.env, algorithm, env.env_args, env.backend)
     learner, policy = chosen.learner, chosen.learner.policy
     parts = [
-        f"{chosen.env.envs} environments" + ("" if algorithm == "ppo" else " in each actor"),
+        f"{chosen.env.envs} environments" + (" in each actor" if LEARNERS[algorithm].has_actors else ""),
         f"rollouts of {learner.rollout}",
         f"{getattr(learner, 'epochs', 1)} passes in {getattr(learner, 'minibatches', 1)} minibatches",
         f"learning rate {learner.learning_rate:g}",

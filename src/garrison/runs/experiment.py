@@ -103,7 +103,9 @@ class Experiment:
     def describe(self) -> str:
         """Return one line about the run."""
         until = f"for {self.run.duration}" if self.run.duration else f"{short(self.learner.steps)} steps"
-        return f"{self.task.describe()}, {self.env.envs} envs, {until}, seed {self.learner.seed}"
+        seeds = self.learner.agents
+        who = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+        return f"{self.task.describe()}, {self.env.envs} envs, {until}, {who}"
 
     def changed(self, **settings: Any) -> Self:
         """Return the same with other settings, under the names that they have in files and as flags.

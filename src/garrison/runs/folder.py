@@ -9,6 +9,7 @@ best.garrison         the best of the evaluations during training, if there were
 summary.json          how it ended and what it scored
 error.txt             the traceback of the failure that ended it, if one did
 .lock                 who writes here, while somebody does
+seed-3/               the same of each agent, if several are trained together
 """
 
 import json
@@ -110,6 +111,10 @@ class RunFolder:
     def error(self) -> Path:
         """The traceback of the failure that ended it."""
         return self.path / "error.txt"
+
+    def of_agent(self, seed: int) -> "RunFolder":
+        """Return the folder of one of several agents that are trained together."""
+        return RunFolder(self.path / f"seed-{seed}")
 
     @classmethod
     def create(cls, path: Path) -> "RunFolder":

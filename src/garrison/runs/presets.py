@@ -1,11 +1,11 @@
 """Named experiments: `garrison train NAME`."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from garrison.errors import choose
-from garrison.learn.config import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig
+from garrison.learn.config import A3CConfig, ImpalaConfig, JaxPPOConfig, PolicyConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
 from garrison.registration import CAGE2
 from garrison.runs.chosen import CNN, MEASURED, PPO_NUMBERS, choose_settings
@@ -13,6 +13,12 @@ from garrison.runs.experiment import NO_PRESET, Experiment, RunConfig
 from garrison.tasks.atari_games import FOR_TRAINING
 from garrison.tasks.registry import EnvConfig
 from garrison.vector.naming import name_of
+
+
+def _on_device(config: PPOConfig) -> JaxPPOConfig:
+    """Return the same settings for PPO by JAX."""
+    return JaxPPOConfig(**{f.name: getattr(config, f.name) for f in fields(config)})
+
 
 _ENV = EnvConfig(envs=1024, rules="leaderboard", length=100, observation="memory", actions="compact")
 _BLINE, _MEANDER = replace(_ENV, red="bline"), replace(_ENV, red="meander")
@@ -193,6 +199,11 @@ _PRESETS: dict[str, tuple[str, Experiment]] = {
         "the record under CybORG's present rules",
         Experiment(replace(_MIXED, rules="head"), _OFTEN_SCORED, _RECORD),
     ),
+    "ppo-jax-mixed": (
+        "ppo-mixed by JAX, environments and learner on one device; --seeds 16 trains 16 agents at once",
+        Experiment(_MIXED, learner=_on_device(_PPO)),
+    ),
+    "ppo-jax-record": ("record by JAX", Experiment(_MIXED, _OFTEN_SCORED, _on_device(_RECORD))),
     "ppo-cartpole": (
         "CartPole-v1: any Gymnasium environment works, here in seconds",
         Experiment(_CARTPOLE, _BRIEF, _PPO_CARTPOLE),

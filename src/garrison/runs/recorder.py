@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 from garrison.errors import UserError
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower, Limits
+from garrison.runs.starvation import StarvationWatch
 from garrison.runs.view import View
 from garrison.storage import checkpoint
 from garrison.storage.schema import is_number
@@ -27,6 +28,7 @@ class Recorder(Follower):
         evaluate: returns the total that a checkpoint's values score, and metrics to log; None if there is no score.
         resumed: the values of the checkpoint that the run continues from.
         tensorboard: whether to write TensorBoard events too.
+        starvation: notices threads without cores.
     """
 
     def __init__(
@@ -39,8 +41,9 @@ class Recorder(Follower):
         evaluate: Callable[[dict[str, Any]], tuple[float, dict[str, float]] | None] | None = None,
         resumed: dict[str, Any] | None = None,
         tensorboard: bool = False,
+        starvation: StarvationWatch | None = None,
     ) -> None:
-        super().__init__(limits, view, interrupted, resumed)
+        super().__init__(limits, view, interrupted, resumed, starvation=starvation)
         self.folder, self.about, self._evaluate = folder, about, evaluate
         self._saved_at = self._now()
         self._evaluated_at = self.first_step
@@ -72,6 +75,10 @@ class Recorder(Follower):
             self._write({"step": state["steps"], "time/elapsed_time": round(self.seconds, 3), **metrics})
             if total > self.best_total and self._save(self.folder.best, {**values, "total": total}):
                 self.best_total = total
+
+    def discard(self) -> None:
+        """Remove what has been written, so that the folder can be used again."""
+        self.folder.discard()
 
     def close(self) -> None:
         """Close the files."""

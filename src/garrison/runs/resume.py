@@ -15,7 +15,7 @@ from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
 from garrison.storage import checkpoint
-from garrison.storage.saved_run import require_run
+from garrison.storage.saved_run import agents_of, require_run
 
 
 @contextmanager
@@ -34,14 +34,16 @@ def resume_values(folder: RunFolder) -> dict[str, Any]:
     return values
 
 
-def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, ...]) -> None:
+def check_fits(values: dict[str, Any], about: dict[str, Any], fixed: tuple[str, ...], agents: int) -> None:
     """Refuse to resume with settings that the saved state does not fit, before anything is written.
 
-    `fixed` are the environments' settings that must be as before.
+    `fixed` are the environments' settings that must be as before, `agents` is how many are to be trained.
     """
     algorithm = values["state"]["algorithm"]
     if algorithm not in about["experiment"]:
         raise UserError(f"cannot resume: the run was trained by {algorithm}.")
+    if (saved_agents := len(agents_of(values["state"]))) != agents:
+        raise UserError(f"cannot resume with {agents} seeds: the run has {saved_agents}; start a new one.")
     before, now = values["experiment"]["env"], about["experiment"]["env"]
     for name in fixed:
         if before.get(name) != now[name]:
@@ -80,20 +82,26 @@ def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, vie
     # The preset is only where the settings began. Runs of old versions lack settings that have come since.
     changed = [name for name in now if name != "preset" and name in before and now[name] != before[name]]
     state: dict[str, Any] = checkpoint.tensors(values["state"])
+    scenes = [agent["collector"] for agent in agents_of(state)]
     where = f"resuming at step {state['steps']:,}"
     if changed:
         where += f" with other settings than before ({', '.join(changed)})"
-    if state["collector"]["envs"] is None or not hasattr(envs, "set_state"):
+    if any(scene["envs"] is None for scene in scenes) or not hasattr(envs, "set_state"):
         view.say(f"{where}; these environments cannot save their state, so new episodes begin: not bit for bit.")
     elif values.get("layout") != about["layout"]:
-        state["collector"]["envs"] = None
+        _forget_episodes(scenes)
         view.say(f"{where}; this version of Garrison keeps episodes in another form, so new ones begin.")
     elif any(name.startswith("env.") and name != "env.workers" for name in changed):
-        state["collector"]["envs"] = None
+        _forget_episodes(scenes)
         view.say(f"{where}; the saved episodes do not fit these, so new ones begin.")
     else:
         view.say(f"{where}, bit for bit where the run stopped.")
     return state
+
+
+def _forget_episodes(scenes: list[dict[str, Any]]) -> None:
+    for scene in scenes:
+        scene["envs"] = None
 
 
 def layout(envs: Any) -> str | None:

@@ -25,6 +25,8 @@ from garrison.runs.follower import Follower, Limits
 from garrison.runs.interrupts import Interrupts
 from garrison.runs.recorder import Recorder
 from garrison.runs.resume import check_fits, check_unfinished, layout, prepare_resume
+from garrison.runs.seed_folders import SeedsRecorder, agent_folders, has_several_agents, score_agents
+from garrison.runs.starvation import no_watch
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
 from garrison.tasks.task import FinalScore, NotScored
@@ -127,18 +129,21 @@ def run(
         hooks: what this kind of run adds.
     """
     view, hooks = view or NoView(), hooks or Hooks()
-    task, has_actors = experiment.task, LEARNERS[experiment.algorithm].has_actors
+    task, learner = experiment.task, LEARNERS[experiment.algorithm]
     task.check(experiment.learner)
     with ExitStack() as stack:
         stack.enter_context(_connected(experiment.run.cluster))
-        # Actors make environments of their own; then this one only tells what they are like.
-        envs = stack.enter_context(closing(task.make_envs(1 if has_actors else experiment.env.envs)))
+        made: Any = task.make_envs if learner.has_actors else task.make_jax_env() if learner.on_device else None
+        # Actors and devices have environments of their own; then this one only tells what they are like.
+        envs = stack.enter_context(closing(task.make_envs(experiment.env.envs if made is None else 1)))
         about = describe(experiment, envs)
         doubts = doubts_about(envs.single_observation_space, experiment.learner.policy)
-        if has_actors:
+        if learner.on_device:
+            about["layout"] = _jax_layout(made)
+        if made is not None:
             envs.close()
         if values is not None:
-            check_fits(values, about, task.fixed)
+            check_fits(values, about, task.fixed, len(experiment.learner.agents))
         start = hooks.start(about, values)
         config = start.config or experiment.learner
         if folder is not None:
@@ -146,6 +151,8 @@ def run(
                 check_unfinished(folder, values, config.steps, experiment.run.seconds)
                 folder.trim_metrics(values["state"]["steps"])
             folder.write_settings(to_text(experiment))
+            if has_several_agents(experiment):
+                stack.enter_context(agent_folders(folder, experiment, values))
 
         stack.enter_context(view)
         interrupts = interrupts or stack.enter_context(Interrupts(lambda: view.say(NOTICE)))
@@ -161,7 +168,7 @@ def run(
             for sentence in (start.says, doubts):
                 if sentence:
                     view.say(sentence)
-            made = task.make_envs if has_actors else envs
+            made = envs if made is None else made
             result = train(config, made, experiment.env.envs, run_log, state, start.weights, connect)
             state = result.state
         except Diverged as diverged:
@@ -181,6 +188,8 @@ def run(
     )
     if isinstance(log, Recorder):
         outcome.is_written = write_summary(log.folder, outcome.summary)
+        if isinstance(log, SeedsRecorder):
+            log.summarise_agents(experiment, name, status, message, result)
         outcome.unsaved = log.unsaved
     return outcome
 
@@ -204,7 +213,10 @@ def score(outcome: Outcome) -> FinalScore | None:
     if outcome.folder is None or outcome.status != "finished" or not episodes:
         return None
     try:
-        found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
+        if has_several_agents(outcome.experiment):
+            found = score_agents(outcome.experiment, outcome.values, outcome.folder, episodes)
+        else:
+            found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
     except NotScored as error:
         found = FinalScore({"unscored": str(error)}, str(error))
     outcome.summary |= found.summary
@@ -228,11 +240,14 @@ def _open_log(
     def interrupted() -> bool:
         return interrupts.signal is not None
 
+    watch = no_watch() if LEARNERS[experiment.algorithm].on_device else None
     if folder is None:
-        return Follower(limits, view, interrupted, values)
+        return Follower(limits, view, interrupted, values, starvation=watch)
 
     def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]] | None:
         step = f"step {short(saved['state']['steps'])}"
+        if has_several_agents(experiment):
+            step += f", seed {saved['experiment'][experiment.algorithm]['seed']}"
         try:
             found = task.quick_score(saved)
         except NotScored as error:
@@ -241,16 +256,10 @@ def _open_log(
         view.say(f"{step}: {found.text}")
         return found.total, found.metrics
 
-    return Recorder(
-        folder,
-        limits,
-        about,
-        view,
-        interrupted,
-        evaluate=quick_score,
-        resumed=values,
-        tensorboard=settings.tensorboard,
-    )
+    arguments = (limits, about, view, interrupted, quick_score, values, settings.tensorboard, watch)
+    if has_several_agents(experiment):
+        return SeedsRecorder(experiment, folder, *arguments)
+    return Recorder(folder, *arguments)
 
 
 def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exception, is_new: bool) -> None:
@@ -258,7 +267,7 @@ def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exceptio
     recorder.close()
     if isinstance(error, UserError):
         if is_new and not recorder.last:
-            recorder.folder.discard()
+            recorder.discard()
         return
     what = error.summary if isinstance(error, GarrisonError) else str(error)
     message = f"{type(error).__name__}: {what}"
@@ -269,17 +278,25 @@ def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exceptio
 
 @contextmanager
 def _connected(address: str) -> Iterator[None]:
-    """Stay connected to a cluster inside, if an address is given."""
+    """Stay connected to a cluster inside, if an address is given; who was connected before stays so afterwards."""
     if not address:
         yield
         return
-    from garrison import cluster
+    from garrison.cluster import connection
 
-    cluster.connect(address)
+    was_connected = connection.load().is_initialized()
+    connection.connect(address)
     try:
         yield
     finally:
-        cluster.disconnect()
+        if not was_connected:
+            connection.disconnect()
+
+
+def _jax_layout(env: Any) -> str:
+    from garrison.learn.jax_ppo.saved_scene import layout_of
+
+    return layout_of(env)
 
 
 def _remote_actors() -> Any:

@@ -92,6 +92,7 @@ class PlainView(QuietView):
     def __init__(self, title: Title) -> None:
         self.title = title
         self._last = -LINE_EVERY
+        self._is_over = False
         self._clock = Clock()
 
     def __enter__(self) -> Self:
@@ -102,11 +103,11 @@ class PlainView(QuietView):
         return self
 
     def show(self, row: Mapping[str, float], share: float) -> None:
-        """Print a line if the last one is old, or this is the end."""
+        """Print a line if the last one is old, or this is the end; several updates may be at the end of the time."""
         self._clock.add(row, share)
-        if monotonic() - self._last < LINE_EVERY and share < 1.0:
+        if monotonic() - self._last < LINE_EVERY and (share < 1.0 or self._is_over):
             return
-        self._last = monotonic()
+        self._last, self._is_over = monotonic(), share >= 1.0
         score = row.get(SCORE)
         print(
             f"{100 * share:5.1f} %  {short(row['step']):>8} steps  {short(self._clock.speed):>7}/s  "

@@ -172,6 +172,15 @@ KEPT: dict[str, dict[str, Kind]] = {
     "episodes": {"state.recent_returns": NUMBERS, "state.recent_lengths": COUNTS},
 }
 """What learners may keep besides, see `garrison.learn.registry.Learner`."""
+OTHERS: dict[str, Kind] = {
+    "state.others": Kind(
+        "a list of the states of other agents",
+        lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value),
+    ),
+}
+"""What a run of several agents adds."""
+OF_ALL = ("format", "algorithm", "steps", "updates")
+"""What a state says once for several agents that were trained together."""
 COLLECTOR: dict[str, Kind] = {
     "state.collector.seen": Kind("an array", lambda value: isinstance(value, np.ndarray) and value.ndim > 0),
     "state.collector.masks": Kind("a table of flags", lambda value: _is_array(value, "bool", axes=2)),
@@ -203,10 +212,19 @@ WORKFLOW_RUN: dict[str, Kind] = {
 
 
 def require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None) -> None:
-    """Raise a UserError that names the place if these are not the values of an agent; `name` is the file's.
+    """Raise a UserError that names the place if these are not the values of one agent; `name` is the file's.
 
     `also` is what this kind of agent needs besides. Settings get the names that they have now.
     """
+    _require_agent(values, name, also)
+    if others := values["state"].get("others"):
+        raise UserError(
+            f"{name} holds {len(others) + 1} agents, one for each seed.",
+            hint=f"Name the folder of one of them: {name}/seed-...",
+        )
+
+
+def _require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None) -> None:
     if isinstance(values, dict) and "experiment" in values:
         values["experiment"] = with_present_names(values["experiment"])
     _check(values, AGENT | dict(also or {}), name, NO_AGENT)
@@ -219,10 +237,13 @@ def require_agent(values: Any, name: str, also: Mapping[str, Kind] | None = None
 def require_run(values: Any, name: str, kept_by: Mapping[str, tuple[str, ...]]) -> None:
     """Raise a UserError that names the place if these are not the values of a run that can be continued.
 
-    `kept_by` says which of `KEPT` each learner keeps.
+    `kept_by` says which of `KEPT` each learner keeps. What several agents hold is checked as that of each.
     """
-    require_agent(values, name)
+    _require_agent(values, name)
     _check(values, RUN, name)
+    _check(values, present(values, OTHERS), name)
+    for agent in agents_of(values["state"])[1:]:
+        require_run({**values, "state": agent}, name, kept_by)
     state = values["state"]
     kept = kept_by.get(state["algorithm"], ())
     for part in kept:
@@ -236,6 +257,13 @@ def require_run(values: Any, name: str, kept_by: Mapping[str, tuple[str, ...]]) 
         _check(values, COLLECTOR, name)
         by_env = ("streams", "seen", "starts", "resetting", "returns", "lengths")
         _check_equal({f"state.collector.{key}": state["collector"][key] for key in by_env}, name)
+
+
+def agents_of(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the states of all agents that were trained together, each as that of a training of its own."""
+    first = {name: part for name, part in state.items() if name != "others"}
+    common = {name: state[name] for name in OF_ALL}
+    return [first, *({**other, **common} for other in state.get("others", ()))]
 
 
 def _check(values: Any, table: dict[str, Kind], name: str, lack: str = "a run cannot go on from it") -> None:

@@ -9,6 +9,7 @@ from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
+from garrison.system import require
 from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
@@ -92,6 +93,17 @@ class Cage2Task(Task):
             timing="workers",
             **arguments,
         )
+
+    def make_jax_env(self) -> Any:
+        """Make the simulator's twin in JAX."""
+        require("jax")
+        if self.config.backend not in NATIVE:
+            raise UserError(f"ppo-jax steps CAGE-2 on the device, not by {self.config.backend!r}: leave out --backend.")
+        if is_own(self.config.red):
+            raise UserError(f"an attacker of your own ({self.config.red}) cannot play on the device: use ppo.")
+        from garrison.jaxsim import Cage2
+
+        return Cage2(**env_arguments(self.config))
 
     def check(self, learner: LearnerConfig) -> None:
         """Refuse action masks where there are none."""

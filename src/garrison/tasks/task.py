@@ -82,6 +82,10 @@ class Task(ABC):
     def make_envs(self, num_envs: int) -> Any:
         """Make a vector environment of this many environments, with this autoreset mode and these extras."""
 
+    def make_jax_env(self) -> Any:
+        """Make the environment that is written in JAX, for a learner on the device; refuse if there is none."""
+        raise UserError(f"{self.config.env} is not written in JAX, so ppo-jax cannot train in it: use ppo.")
+
     @property
     def autoreset_mode(self) -> Literal["NextStep", "SameStep"]:
         """The quicker one, unless the extras of an episode's end must be seen: they are gone under `SameStep`."""

@@ -115,8 +115,9 @@ class WorkflowExperiment(Experiment):
         super().__post_init__()
         if self.env.env != CAGE2 or self.env.backend not in NATIVE:
             raise UserError("workflows are followed in the native CAGE-2 only: leave out --env and --backend.")
-        if LEARNERS[self.algorithm].has_actors:
-            raise UserError(f"{self.algorithm} has actors of its own, which cannot follow workflows: use ppo.")
+        learner = LEARNERS[self.algorithm]
+        if learner.has_actors or learner.on_device:
+            raise UserError(f"{self.algorithm} has environments of its own, which cannot follow workflows: use ppo.")
         if self.learner.steps != DEFAULT_STEPS:
             raise UserError("training on workflows is measured in episodes: say --episodes N instead of --steps.")
         if self.run.evaluate_every:

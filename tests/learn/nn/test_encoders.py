@@ -1,5 +1,7 @@
 """The networks in front of the dense layers: shapes, sharing, seeds, users' own."""
 
+import math
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from torch import nn
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
 from garrison.learn.nn.encoders import ENCODERS
+from garrison.learn.nn.initial import draw_weights
 from garrison.learn.nn.policy import Policy
 
 IMAGE = spaces.Box(0, 255, (64, 48, 3), np.uint8)
@@ -120,6 +123,19 @@ def test_weights_are_orthogonal_and_drawn_from_the_seed_alone(name: str) -> None
                 name == "impala" and scale == pytest.approx(2 / 6, rel=1e-4)
             )
             torch.testing.assert_close(products, scale * torch.eye(len(rows)), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["nature", "impala"])
+@pytest.mark.parametrize("space", [IMAGE, BOTH, spaces.Tuple((IMAGE, IMAGE))], ids=["image", "dict", "tuple"])
+def test_weights_are_drawn_as_those_of_earlier_versions_bit_by_bit(space: spaces.Space[Any], name: str) -> None:
+    """A seed keeps its meaning: all weights in their order, then the residual blocks of `impala` made smaller."""
+    policy = Policy(space, CHOICES, PolicyConfig(encoder=name, hidden=(4,)), seed=5)
+    drawn, generator = policy.actor.encoder, torch.Generator().manual_seed(5)
+    expected = deepcopy(drawn)
+    draw_weights(expected, math.sqrt(2), generator)
+    for (place, parameter), other in zip(drawn.named_parameters(), expected.parameters(), strict=True):
+        scale = math.sqrt(6) if place.endswith("second.weight") else 1.0
+        assert torch.equal(parameter, other / scale)
 
 
 def test_the_features_of_a_fresh_network_have_the_size_of_its_inputs() -> None:

@@ -81,6 +81,27 @@ def test_bars_stand_on_zero_and_their_heights_are_proportional() -> None:
     assert tops[0] == pytest.approx(tops[1] + float(below[1].get("height") or "nan"), abs=0.02)
 
 
+def test_names_below_bars_break_between_words_only() -> None:
+    names = [f"garrison PPO native, {k} workers" for k in range(7)]
+    texts = [e.text for e in drawn(bars(names, [Bars("a", [1.0] * 7)]).svg, "text", "middle")]
+    assert texts[:4] == ["garrison PPO", "native, 0", "workers", "garrison PPO"]
+
+
+def test_bars_lie_where_a_word_of_their_names_is_too_long() -> None:
+    names = ["Stable-Baselines3 PPO", "convolutions and products alone", *"abcdefgh"]
+    one = Bars("a", [10.0, 20.0, *[1.0] * 8], [8.0] * 10, [30.0] * 10, [True, *[False] * 9])
+    svg = bars(names, [one, Bars("b", [40.0, None])], y_label="steps/s").svg
+    assert [e.text for e in drawn(svg, "text", "end")] == names
+    boxes = drawn(svg, "rect", "bar")
+    lefts, widths, tops = ([float(r.get(key) or "nan") for r in boxes] for key in ("x", "width", "y"))
+    assert lefts == [lefts[0]] * 11
+    assert widths[:3] == pytest.approx([widths[0], 4 * widths[0], 2 * widths[0]], rel=1e-3)
+    assert tops == sorted(set(tops))
+    assert len(drawn(svg, "rect", "doubtful")) == 1
+    assert len(drawn(svg, "path", "error")) == 10
+    assert "steps/s" in [e.text for e in drawn(svg, "text", "label")]
+
+
 def test_stacked_parts_follow_each_other_and_shares_fill_the_bar() -> None:
     svg = stacked(["r", "s"], {"p": [1.0, 3.0], "q": [1.0, 1.0]}, share=True).svg
     first, second, third, fourth = (

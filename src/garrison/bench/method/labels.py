@@ -24,6 +24,7 @@ def _counted(noun: str) -> Callable[[int], str]:
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     "backend": " {}".format,
+    "engine": " {}".format,
     "learner": " {}".format,
     "hidden": " {0}x{0}".format,
     "trunk": ", {} trunk".format,
@@ -32,6 +33,7 @@ _WRITTEN: dict[str, Callable[[Any], str]] = {
     "minibatch": ", minibatches of {}".format,
     "true_states": ", true state {} times per step".format,
     "threads": lambda number: _counted("thread")(number) if number > 1 else "",
+    "agents": _counted("agent"),
     "actors": lambda number: _counted("actor")(number) if number else ", in one process",
     "envs": _counted("environment"),
     "workers": _counted("worker"),

@@ -15,6 +15,7 @@ from garrison.bench.method.measure import STEADY
 from garrison.bench.publish import (
     backend_charts,
     coinrun_pages,
+    jax_tables,
     learning_pages,
     simulator_charts,
     training_charts,
@@ -60,6 +61,7 @@ SECTIONS: dict[str, Section] = {
             simulator_charts.beside_cyborg,
         ),
     ),
+    "sim-jax": Section("The simulator in JAX", (jax_tables.both_engines,)),
     "vector-synthetic": Section(
         "Vector backends",
         (backend_charts.share_of_limit, backend_charts.backend_throughput, backend_charts.backend_costs),

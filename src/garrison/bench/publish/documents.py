@@ -16,6 +16,7 @@ from garrison.bench.publish import (
     cluster_tables,
     coinrun_pages,
     headline,
+    jax_tables,
     learning_pages,
     stepping_tables,
     training_tables,
@@ -38,7 +39,9 @@ class Table(NamedTuple):
 TABLES: dict[str, Table] = {
     "headline": Table(headline.RESULTS, headline.headline_table),
     "sim": Table(("sim",), stepping_tables.sim_table),
+    "sim-jax": Table(("sim-jax",), jax_tables.sim_jax_table),
     "train": Table(("train",), training_tables.train_table),
+    "train-jax": Table(("train-jax",), jax_tables.train_jax_table),
     "users": Table(("users",), training_tables.users_table),
     "coinrun": Table(("users-coinrun",), coinrun_pages.coinrun_table),
     "learning": Table(("learning",), learning_pages.learning_table),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -16,10 +17,10 @@ from garrison.bench.method.measure import BenchResult, doubling, measure
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import workflow_cost
 from garrison.bench.suites.simulators import is_installed, minicage_module
-from garrison.system import cores
+from garrison.system import cores, require
 from garrison.text import short
 
-SIMULATORS = "garrison.bench.suites.simulators"
+SIMULATORS, JAX = "garrison.bench.suites.simulators", "garrison.bench.suites.jax_workloads"
 SINGLE = {"who": GARRISON, "interface": "gymnasium.Env"}
 _COLD = "cold_first_step_seconds"
 
@@ -30,6 +31,8 @@ class Arguments(CommonArguments):
 
     repeats: int = 7
     """Fresh processes per configuration."""
+    engine: Literal["numba", "jax"] = "numba"
+    """jax: the simulator in JAX, inside a scan on JAX's default device, beside the compiled one; see `sim-jax.json`."""
     workflow: bool = False
     """Compare batches with and without a workflow instead; the result is `workflow/cost.json`."""
 
@@ -39,6 +42,8 @@ def run(arguments: Arguments) -> int:
     if arguments.workflow:
         workflow_cost.run(arguments.quick, arguments.out)
         return 0
+    if arguments.engine == "jax":
+        return run_jax(arguments)
     start = quick_startup() if arguments.quick else startup(5)
     repeats, seconds = (2, 0.2) if arguments.quick else (arguments.repeats, 1.0)
     result = measure(configurations(arguments.quick), repeats=repeats, seconds=seconds, warm_up=0.3 * seconds)
@@ -46,6 +51,32 @@ def run(arguments: Arguments) -> int:
     print_summary(result, start)
     keep(arguments.out, "sim", result.record(startup=start))
     return 0
+
+
+def run_jax(arguments: Arguments) -> int:
+    """Measure the simulator in JAX beside the compiled one, print the table, and keep the result."""
+    require("jax")
+    repeats, seconds = (2, 0.5) if arguments.quick else (arguments.repeats, 2.0)
+    result = measure(jax_configurations(arguments.quick), repeats=repeats, seconds=seconds, warm_up=0.3 * seconds)
+    result.print("simulator in JAX: random actions, B_line and Meander, episodes of 100 steps")
+    for m in result.measurements:
+        if m.samples and m.labels.get("engine") == "jax":
+            held, compiled = m.median("batch_mb"), m.median("compile_seconds")
+            again = max(sample.facts["recompiled"] for sample in m.samples)
+            print(f"{m.configuration.name}: compiled in {compiled:.1f} s, {again:.0f} programs later; {held:.3g} MB")
+    keep(arguments.out, "sim-jax", result.record())
+    return 0
+
+
+def jax_configurations(quick: bool) -> list[Configuration]:
+    """Return the batch in JAX, and the compiled one on every core, by size."""
+    rows = []
+    for n in (4096,) if quick else (1, 16, 256, 4096, 65_536):
+        threads = cores() if n > 1 else 1
+        labels = {"who": GARRISON, "engine": "jax", "envs": n}
+        rows.append(Configuration(labels, f"{JAX}:simulator", {"num_envs": n}))
+        rows.append(Configuration(batch(n, threads), f"{SIMULATORS}:native", {"num_envs": n, "threads": threads}))
+    return rows
 
 
 def batch(envs: int, threads: int = 1) -> dict[str, str | int]:

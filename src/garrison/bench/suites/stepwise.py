@@ -21,7 +21,8 @@ class StepwiseRun(RunLog):
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Hand the metrics over and wait for the next turn."""
         self.done.put((step, metrics))
-        self.go.get()
+        if not self.stop:  # a learner that logs several updates at once has more to say after the last turn
+            self.go.get()
 
 
 @contextmanager

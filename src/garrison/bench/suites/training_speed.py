@@ -12,12 +12,18 @@ from garrison.bench.method.measure import BenchResult, measure
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import async_training
 from garrison.bench.synthetic import rounds_per_second
+from garrison.system import require
 
 OURS, PEERS = "garrison.bench.suites.our_trainers", "garrison.bench.suites.peer_trainers"
+JAX = "garrison.bench.suites.jax_workloads"
 EPOCHS = 4
 LARGE = {"num_envs": 1024, "rollout": 100, "minibatches": 8, "epochs": EPOCHS}  # what our presets do
 SMALL = {"num_envs": 64, "rollout": 64, "minibatches": 8, "epochs": EPOCHS}  # what peers do by default
 STEP_SECONDS = 0.001  # of the Python environment, on a quiet core
+SEEDS = 4  # agents that are trained at once
+IN_JAX: Labels = {"who": GARRISON, "engine": "jax"}
+COMPILED: Labels = {"who": GARRISON, "engine": "numba"}
+PUREJAXRL: Labels = {"who": "PureJaxRL-style"}
 IN_SEQUENCE: Labels = {"who": GARRISON, "learner": "PPO", "backend": "serial", "envs": 32, "cost": "1 ms"}
 IN_WORKERS: Labels = {"who": GARRISON, "learner": "PPO", "backend": "shared", "envs": 32, "workers": 4, "cost": "1 ms"}
 
@@ -30,8 +36,9 @@ class Arguments(CommonArguments):
     """Fresh processes per configuration."""
     seconds: float = 3.0
     """How long each process is measured."""
-    part: Literal["all", "ppo", "async"] = "all"
-    """What to measure: PPO beside its peers, learners without a barrier beside theirs, or both."""
+    part: Literal["all", "ppo", "async", "jax"] = "all"
+    """What to measure: PPO beside its peers, learners without a barrier beside theirs, PPO in JAX beside another loop
+    in JAX; or all of these for which what they need is installed."""
     rllib_python: str = ""
     """An interpreter that has RLlib, which cannot be installed beside us: adds its IMPALA."""
     sample_factory_python: str = ""
@@ -55,6 +62,13 @@ def run(arguments: Arguments) -> int:
         result.print("training: environment steps/s, acting, stepping and learning, four epochs")
         print_ratios(result, pairs(result), "{:.2f} times {}")
         keep(arguments.out, "train", result.record())
+    has_jax = importlib.util.find_spec("jax") is not None and importlib.util.find_spec("optax") is not None
+    if arguments.part == "jax" or (arguments.part == "all" and not quick and has_jax):
+        require("jax", "optax")
+        result = measure(in_jax(quick), repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 1.0)
+        result.print("training in JAX: environment steps/s, acting, stepping and learning, four epochs")
+        print_ratios(result, pairs_in_jax(result), "{:.2f} times {}")
+        keep(arguments.out, "train-jax", result.record())
     return 0
 
 
@@ -87,6 +101,30 @@ def native(quick: bool) -> list[Configuration]:
         if who in peers and not (quick and who == "Stable-Baselines3"):
             rows.append(Configuration({"who": who} | job, f"{PEERS}:{peers[who][0]}", small))
     return rows
+
+
+def in_jax(quick: bool) -> list[Configuration]:
+    """Return PPO on the device, the compiled one and a loop in PureJaxRL's manner, on the same jobs."""
+    rows = []
+    for job in (SMALL,) if quick else (SMALL, LARGE):
+        given = {"job": job, "hidden": 64}
+        labels = {"minibatch": job["num_envs"] * job["rollout"] // job["minibatches"]}
+        rows += [
+            Configuration(IN_JAX | labels, f"{JAX}:ppo_on_device", given),
+            Configuration(COMPILED | labels, f"{OURS}:ppo", given),
+            Configuration(PUREJAXRL | labels, f"{JAX}:purejaxrl_style", given),
+        ]
+    if not quick:
+        small = {"minibatch": SMALL["num_envs"] * SMALL["rollout"] // SMALL["minibatches"]}
+        given = {"job": SMALL, "hidden": 64, "seeds": SEEDS}
+        rows.append(Configuration(IN_JAX | small | {"agents": SEEDS}, f"{JAX}:ppo_on_device", given))
+    return rows
+
+
+def pairs_in_jax(result: BenchResult) -> list[tuple[Labels, Labels]]:
+    """Return ours in JAX over the other loop, and over the compiled one."""
+    jobs = [{"minibatch": n} for n in dict.fromkeys(m.labels["minibatch"] for m in result.measurements)]
+    return [(IN_JAX | job, other | job) for job in jobs for other in (PUREJAXRL, COMPILED)]
 
 
 def parallel(quick: bool) -> list[Configuration]:

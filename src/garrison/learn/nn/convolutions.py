@@ -8,11 +8,12 @@ from gymnasium import spaces
 from torch import Tensor, nn
 
 from garrison.errors import UserError
+from garrison.learn.nn.leaf_encoder import LeafEncoder
 
 IMPALA_CHANNELS = (16, 32, 32)
 
 
-class Nature(nn.Module):
+class Nature(LeafEncoder):
     """Three strided convolutions (Mnih et al., 2015); the dense layers behind it are the policy's."""
 
     def __init__(self, space: spaces.Box) -> None:
@@ -45,7 +46,7 @@ def _after_nature(side: int) -> int:
     return side
 
 
-class Impala(nn.Module):
+class Impala(LeafEncoder):
     """Three stages of a convolution, a pooling and two residual blocks (Espeholt et al., 2018); for any size."""
 
     def __init__(self, space: spaces.Box) -> None:
@@ -61,8 +62,9 @@ class Impala(nn.Module):
         return torch.relu(self.stages(x)).flatten(1)
 
     @torch.no_grad()
-    def scale_down(self) -> None:
+    def draw_weights(self, generator: torch.Generator) -> None:
         """Make what the residual blocks add small, so that six of them together do not blow up what they are given."""
+        super().draw_weights(generator)
         blocks = [module for module in self.modules() if isinstance(module, _Residual)]
         for block in blocks:
             block.second.weight.div_(math.sqrt(len(blocks)))

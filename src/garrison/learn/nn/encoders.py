@@ -6,10 +6,10 @@ own as `module:Class`.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import prod, sqrt
-from typing import Any
+from math import prod
+from typing import Any, cast
 
 import torch
 from gymnasium import spaces
@@ -19,11 +19,11 @@ from garrison.contract.importing import import_named
 from garrison.errors import UserError, choose
 from garrison.learn.config import PolicyConfig
 from garrison.learn.nn.convolutions import Impala, Nature
-from garrison.learn.nn.initial import draw_weights
+from garrison.learn.nn.leaf_encoder import LeafEncoder
 from garrison.learn.spaces.observations import Inputs, ObservationForm, encoder_name
 
 
-class Flat(nn.Module):
+class Flat(LeafEncoder):
     """No network: the numbers as they are. The only encoder that the compiled network covers."""
 
     def __init__(self, space: spaces.Space[Any]) -> None:
@@ -35,7 +35,7 @@ class Flat(nn.Module):
         return x.flatten(1)
 
 
-ENCODERS: dict[str, type[nn.Module]] = {"mlp": Flat, "nature": Nature, "impala": Impala}
+ENCODERS: dict[str, Callable[[Any], LeafEncoder]] = {"mlp": Flat, "nature": Nature, "impala": Impala}
 
 
 class ObservationEncoder(nn.Module):
@@ -54,11 +54,9 @@ class ObservationEncoder(nn.Module):
         return features[0] if len(features) == 1 else torch.cat(features, dim=1)
 
     def draw_weights(self, generator: torch.Generator) -> None:
-        """Draw orthogonal weights with the gain of PPO's original code."""
-        draw_weights(self, sqrt(2), generator)
+        """Let every encoder draw its initial weights."""
         for part in self.parts:
-            if isinstance(part, Impala):
-                part.scale_down()
+            cast(LeafEncoder, part).draw_weights(generator)
 
 
 class OwnEncoder(ObservationEncoder):
@@ -112,7 +110,7 @@ def make_encoder(form: ObservationForm, config: PolicyConfig) -> ObservationEnco
     return ObservationEncoder(form, config.encoder)
 
 
-def _leaf_encoder(leaf: ObservationForm, name: str) -> nn.Module:
+def _leaf_encoder(leaf: ObservationForm, name: str) -> LeafEncoder:
     kind = ENCODERS[choose("encoder", encoder_name(leaf, name), tuple(ENCODERS))]
     with torch.device("meta"):  # the policy draws the weights, and torch's own stream is left alone
         module = kind(leaf.input_space)

@@ -1,11 +1,11 @@
-"""Charts of bars: upright groups, and horizontal bars stacked from parts."""
+"""Charts of bars: groups, upright or lying, and lying bars stacked from parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 from garrison.report.page.charts import Chart, nothing, series_legend
-from garrison.report.page.scale import finite, scale
+from garrison.report.page.scale import Scale, finite, scale
 from garrison.report.page.svg import (
     CHARACTER,
     WIDTH,
@@ -23,7 +23,8 @@ from garrison.report.page.svg import (
 from garrison.text import short
 
 LINE = 15.0  # pixels of a line of a group's name
-ROW = 26.0  # pixels of one horizontal bar with the gap below it
+ROW = 26.0  # pixels of one lying bar with the gap below it
+THIN = 16.0  # pixels of one lying bar in a group of several
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,18 @@ class Bars:
 def bars(
     groups: Sequence[str], series: Sequence[Bars], *, y_label: str = "", log: bool = False, height: float = 320
 ) -> Chart:
-    """Return groups of upright bars, one bar of each series in a group, from 0 (or from the lowest tick if `log`)."""
+    """Return groups of bars, one bar of each series in a group, from 0 (or from the lowest tick if `log`).
+
+    They are upright, of this height, unless a word of a group's name is too long to stand below them: then they lie.
+    """
     values = finite([v for s in series for v in (*s.values, *s.low, *s.high)], log)
     if not values or not groups:
         return nothing()
     y = scale(values, log=log, zero=not log)
     wide = int((WIDTH - 80) / len(groups) / CHARACTER)
-    names = [wrap(group, max(4, wide)) or [""] for group in groups]
+    names = [wrap(group, max(1, wide), break_long_words=False) or [""] for group in groups]
+    if max(len(line) for name in names for line in name) > wide:
+        return _lying(groups, series, y, y_label)
     deep = max(map(len, names))
     box = frame(scale([0, len(groups)]), y, height, y_label, "", bottom_room=12 + LINE * deep)
     slot = (box.right - box.left) / len(groups)
@@ -63,28 +69,59 @@ def bars(
     return Chart(picture(height, *parts, name=y_label), series_legend([s.name for s in series]))
 
 
+def _lying(groups: Sequence[str], series: Sequence[Bars], x: Scale, x_label: str) -> Chart:
+    """Return the groups below one another, their names on the left in one line."""
+    left = row_room(groups)
+    room = max(ROW, THIN * len(series) + 8)
+    thick = (room - 8) / len(series)
+    bottom = 8 + room * len(groups)
+    box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, WIDTH - 20.0, bottom)
+    drawn = [box.draw(x_label, "", y_ticks=False)]
+    for g, group in enumerate(groups):
+        top = 8 + g * room
+        drawn.append(row_label(group, left - 8, top + room / 2 + 4))
+        for k, one in enumerate(series):
+            if g < len(one.values) and x.shows(one.values[g]):
+                drawn.append(_lying_bar(one, g, colour(k), top + 4 + k * thick, thick, box))
+    return Chart(
+        picture(bottom + (44 if x_label else 26), *drawn, name=x_label), series_legend([s.name for s in series])
+    )
+
+
+def _lying_bar(one: Bars, g: int, colour_class: str, top: float, thick: float, box: Frame) -> str:
+    value = one.values[g] or 0.0
+    ends = sorted((box.left if box.x.log else box.at_x(0.0), box.at_x(value)))
+    inside = [_rectangle(one, g, x=ends[0], y=top + 1, width=ends[1] - ends[0], height=max(1.0, thick - 2))]
+    if (span := _span(one, g, box.x)) is not None:
+        low, high = (box.at_x(end) for end in span)
+        inside.append(element("path", class_="error over", d=f"M{low:.1f} {top + thick / 2:.1f}H{high:.1f}"))
+    return element("g", *inside, class_=colour_class)
+
+
 def _bar(one: Bars, g: int, colour_class: str, left: float, width: float, box: Frame) -> str:
     value = one.values[g] or 0.0
     floor = box.bottom if box.y.log else box.at_y(0.0)
     top = box.at_y(value)
+    inside = [_rectangle(one, g, x=left + 1, y=min(top, floor), width=max(1.0, width - 2), height=abs(floor - top))]
+    if (span := _span(one, g, box.y)) is not None:
+        bottom, up = (box.at_y(end) for end in span)
+        inside.append(element("path", class_="error over", d=f"M{left + width / 2:.1f} {bottom:.1f}V{up:.1f}"))
+    return element("g", *inside, class_=colour_class)
+
+
+def _rectangle(one: Bars, g: int, **place: float) -> str:
     doubtful = g < len(one.doubtful) and one.doubtful[g]
-    inside = [
-        element(
-            "rect",
-            tip(f"{one.name}: {short(value)}"),
-            class_="bar doubtful" if doubtful else "bar",
-            x=left + 1,
-            y=min(top, floor),
-            width=max(1.0, width - 2),
-            height=abs(floor - top),
-        )
-    ]
+    text = tip(f"{one.name}: {short(one.values[g] or 0.0)}")
+    return element("rect", text, class_="bar doubtful" if doubtful else "bar", **place)
+
+
+def _span(one: Bars, g: int, axis: Scale) -> tuple[float, float] | None:
+    """Return the ends of a bar's error bar, if it has one that the axis can show."""
     if g < min(len(one.low), len(one.high)):
         low, high = one.low[g], one.high[g]
-        if low is not None and high is not None and box.y.shows(low) and box.y.shows(high):
-            x, bottom, up = left + width / 2, box.at_y(low), box.at_y(high)
-            inside.append(element("path", class_="error over", d=f"M{x:.1f} {bottom:.1f}V{up:.1f}"))
-    return element("g", *inside, class_=colour_class)
+        if low is not None and high is not None and axis.shows(low) and axis.shows(high):
+            return low, high
+    return None
 
 
 def stacked(
@@ -95,7 +132,7 @@ def stacked(
     share: bool = False,
     colours: Sequence[str] = (),
 ) -> Chart:
-    """Return one horizontal bar per row, made of `parts` (name: a number per row); `share` makes each 100 %.
+    """Return one lying bar per row, made of `parts` (name: a number per row); `share` makes each 100 %.
 
     `colours` are names of the palette, one for each part; by default those of series.
     """
