@@ -7,6 +7,7 @@
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
 #   make test-jax       the tests that need JAX, which it adds to .venv
 #   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
+#   make test-jax-clients  PureJaxRL, rejax and Gymnax 1.x on our JAX environment, in an environment of their own: .venv-jax-clients
 #   make train          the training behind the published record, three minutes
 #   make clean          remove everything that the targets above have made
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -17,10 +18,12 @@ JAX_STAMP := $(VENV)/installed-jax
 JAX_TESTS := tests/jaxsim tests/learn/jax_ppo tests/bench/suites/test_jax_workloads.py
 CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
+JAX_CLIENTS := .venv-jax-clients
+JAX_CLIENTS_STAMP := $(JAX_CLIENTS)/installed
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
 
-.PHONY: install check kernels plain test test-long test-jax test-cluster test-peers train clean
+.PHONY: install check kernels plain test test-long test-jax test-cluster test-peers test-jax-clients train clean
 
 install: $(STAMP)
 
@@ -75,8 +78,20 @@ $(CLUSTER_STAMP): pyproject.toml requirements/cluster.txt
 test-peers: install
 	$(BIN)/python -m tests.peers
 
+# Needs the network, or PUREJAXRL=FOLDER with a clone of it: PureJaxRL is no package.
+test-jax-clients: $(JAX_CLIENTS_STAMP)
+	$(JAX_CLIENTS)/bin/python -m tests.jax_clients
+
+# Two versions of Gymnax, whose interfaces differ: 1.x lies in a folder of its own.
+$(JAX_CLIENTS_STAMP): pyproject.toml requirements/jax-clients.txt
+	@test -d $(JAX_CLIENTS) || $(PYTHON) -m venv $(JAX_CLIENTS)
+	$(JAX_CLIENTS)/bin/pip install --quiet --disable-pip-version-check -r requirements/jax-clients.txt
+	$(JAX_CLIENTS)/bin/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(JAX_CLIENTS)/gymnax-1 gymnax==1.0.1
+	$(JAX_CLIENTS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
 train: install
 	$(BIN)/garrison train record --duration 170s
 
 clean:
-	rm -rf $(VENV) $(CLUSTER) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CLUSTER) $(JAX_CLIENTS) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -64,9 +64,10 @@ def test_tasks_tell_what_the_view_and_the_summary_need() -> None:
     assert task_of(dataclasses.replace(CAGE2, length=31)).known_scores() == {}
 
 
-def test_masks_need_the_compiled_batch() -> None:
+def test_masks_need_a_batch_that_has_them() -> None:
     masked = PPOConfig(action_masks=True)
     task_of(CAGE2).check(masked)
+    task_of(dataclasses.replace(CAGE2, backend="jax")).check(masked)
     task_of(dataclasses.replace(CAGE2, backend="serial")).check(PPOConfig())
     with pytest.raises(UserError, match="--no-action-masks"):
         task_of(dataclasses.replace(CAGE2, backend="serial")).check(masked)

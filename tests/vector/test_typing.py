@@ -32,6 +32,7 @@ ready.send(np.zeros(len(env_ids), int), env_ids)
 
 native = garrison.vector.make("garrison/CAGE2-v0", 64, "native", autoreset_mode="same_step", extras=["access"])
 assert_type(native, NativeEnvs)
+assert_type(garrison.vector.make("garrison/CAGE2-v0", 64, "jax"), NativeEnvs)
 print(native.truth.access, native.extras["access"], native.action_masks())
 model_envs = garrison.vector.sb3(native)
 model_envs.step_async([0])

@@ -193,11 +193,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         if not self._is_reset and not mask.all():
             raise NotReset("the first reset must reset all environments: call reset() without a reset_mask.")
         chosen = [i for i in np.flatnonzero(mask).tolist() if seeds[i] is not None]
-        if chosen:
-            self._envs["stream"][chosen] = seed_streams([seeds[i] for i in chosen])  # type: ignore[misc]
-            self._seeds[chosen] = [seeds[i] for i in chosen]
-        envs, scenario, _ = self._records
-        reset_batch(envs, scenario, self._attackers.are_drawn, mask, self._obs)
+        self._seeds[chosen] = [seeds[i] for i in chosen]
+        self._begin(mask, chosen, seed_streams([seeds[i] for i in chosen]))  # type: ignore[misc]
         self._truncations[mask] = False
         self._is_reset = True
         return self._out(self._obs), self._mask_infos()
@@ -343,6 +340,12 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         if red is not None:
             self._attackers.actions[:] = red
         return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
+
+    def _begin(self, mask: NDArray[np.bool_], seeded: list[int], streams: NDArray[np.uint32]) -> None:
+        """Begin episodes in the environments of `mask`, those of `seeded` with these random streams."""
+        self._envs["stream"][seeded] = streams
+        envs, scenario, _ = self._records
+        reset_batch(envs, scenario, self._attackers.are_drawn, mask, self._obs)
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""

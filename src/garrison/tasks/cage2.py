@@ -14,6 +14,8 @@ from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
+MASKED = (*NATIVE, "jax")
+"""Those that have action masks"""
 QUICK_CELL_EPISODES = 100
 
 
@@ -104,8 +106,8 @@ class Cage2Task(Task):
         return Cage2(**env_arguments(self.config))
 
     def check(self, learner: LearnerConfig) -> None:
-        """Refuse action masks where only the compiled batch has them."""
-        if self.config.backend not in NATIVE and learner.action_masks:
+        """Refuse action masks where there are none."""
+        if self.config.backend not in MASKED and learner.action_masks:
             raise UserError(
                 f"the backend {self.config.backend!r} has no action masks: say --no-action-masks, or use native."
             )

@@ -63,7 +63,7 @@ def make(
 def make(
     env: Env,
     num_envs: int | None = ...,
-    backend: Literal["native"] = ...,
+    backend: Literal["native", "jax"] = ...,
     *,
     workers: int | None = ...,
     batch_size: int | None = ...,
@@ -172,9 +172,9 @@ def make(
         env: A Gymnasium id, `module:Id` (imports what registers it) or `module:callable`; a callable that makes an
             environment; or a list of them, one per environment.
         num_envs: How many; with a list of callables it may be left out.
-        backend: native, serial, pipes, shared, async, threads, ray; or auto, which times one environment and chooses
-            (`envs.choice` says what and why).
-        workers: Processes, threads or Ray actors; the number of cores by default. Means nothing to serial.
+        backend: native, jax, serial, pipes, shared, async, threads, ray; or auto, which times one environment and
+            chooses (`envs.choice` says what and why).
+        workers: Processes, threads or Ray actors; the number of cores by default. Means nothing to serial and jax.
         batch_size: How many environments `recv` of async and ray returns at once; half of them by default.
         autoreset_mode: NEXT_STEP (Gymnasium's default), SAME_STEP or DISABLED.
         extras: Names of arrays that the environments publish, or names with cadences: "step", a number of steps, or
@@ -196,6 +196,8 @@ def make(
     wanted = extras_.cadences(extras)
     if timing not in (True, False, "workers"):
         raise UserError(f"timing must be True, False or 'workers'; got {timing!r}")
+    if backend == "jax":
+        return _jax(env, num_envs, mode, wanted, copy, timing is True, env_kwargs)
     if native_envs := _native(env, num_envs, backend, mode, wanted, copy, workers, timing is True, env_kwargs):
         return native_envs
     makers = makers_of(env, num_envs, env_kwargs)
@@ -235,6 +237,25 @@ def build(name: str, setup: Setup, time_callers: bool) -> BatchedEnvs:
     timing = setup.timing and bool(backend.timed) and (backend.has_processes or time_callers)
     kind = backend.load(timing)
     return ctrl_c.make(lambda: kind(replace(setup, timing=timing)), lambda envs: envs.close())
+
+
+def _jax(
+    env: Env,
+    num_envs: int | None,
+    mode: AutoresetMode,
+    wanted: extras_.Cadences,
+    copy: bool,
+    timing: bool,
+    env_kwargs: dict[str, Any],
+) -> "NativeEnvs":
+    from garrison.vector.backends import jax_
+
+    if not isinstance(env, str) or env not in jax_.ENTRY_POINTS:
+        there_are = " and ".join(jax_.ENTRY_POINTS)
+        raise UserError(f"backend 'jax' needs an environment that is written in JAX, {there_are}; got {env!r}.")
+    if timing:
+        raise UserError("backend 'jax' does not account for its time; use JAX's own profiler, jax.profiler.trace.")
+    return jax_.make(env, count(num_envs), mode, copy=copy, extras=wanted, **env_kwargs)
 
 
 def _native(

@@ -92,7 +92,7 @@ def check_distinct(envs: Sequence[gymnasium.Env[Any, Any]], first: int = 0) -> N
 
 
 class BatchedEnvs(VectorEnv[Any, Any, Any]):
-    """A vector environment over the buffers; the base of every backend but `native`.
+    """A vector environment over the buffers; the base of every backend but `native` and `jax`.
 
     `reset`, `step` and `recv` return fresh arrays. With `copy=False`, those of `reset` and `step` belong to the vector
     environment and **the next call overwrites them**. `extras` always are the buffers themselves.
@@ -250,7 +250,7 @@ class BatchedEnvs(VectorEnv[Any, Any, Any]):
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise WrongType(
             f"a vector environment of the backend {self.backend!r} cannot be pickled or copied",
-            hint="Make another one with garrison.vector.make; only 'native' can be copied.",
+            hint="Make another one with garrison.vector.make; only 'native' and 'jax' can be copied.",
         )
 
     def _own(self, batch: rows.Arrays) -> rows.Arrays:

@@ -44,7 +44,9 @@ class Backend:
 
 
 BACKENDS: dict[str, Backend] = {}
-"""The backends that take any environment. `native`, which takes only those with a compiled batch, is not among them."""
+"""The backends that take any environment."""
+BATCH_BACKENDS = ("native", "jax")
+"""Those that take only environments with a batch of their own: a compiled one, one in JAX"""
 
 
 def register(backend: Backend) -> None:
@@ -54,7 +56,7 @@ def register(backend: Backend) -> None:
 
 def check_backend(name: str) -> str:
     """Return the name of a backend; refuse one that there is not."""
-    return choose("backend", name, ["auto", "native", *BACKENDS])
+    return choose("backend", name, ["auto", *BATCH_BACKENDS, *BACKENDS])
 
 
 _AT, _TIMED = "garrison.vector.backends", "garrison.vector.timing.timed_envs"

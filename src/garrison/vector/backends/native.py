@@ -1,6 +1,7 @@
 """`native`: environments with a compiled batch of their own, such as CAGE-2, behind the same front as the others."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -101,21 +102,23 @@ def make(
     *,
     copy: bool,
     extras: Cadences,
+    entry_point: str | None = None,
     **kwargs: Any,
 ) -> NativeEnvs:
-    """Make the compiled batch registered for `env_id`, wrapped in `kind`."""
+    """Make the batch registered for `env_id`, or that of another `entry_point`, wrapped in `kind`."""
     if AT_END in extras.values() and mode is AutoresetMode.SAME_STEP:
         names = [name for name, cadence in extras.items() if cadence == AT_END]
         raise UserError(
-            f"extras {names} at the end of an episode are gone under SAME_STEP, where the native batch has already "
-            "reset them; use NEXT_STEP, or another backend"
+            f"extras {names} at the end of an episode are gone under SAME_STEP, where the {kind.backend} batch has "
+            "already reset them; use NEXT_STEP, or another backend"
         )
-    if "copy" in signature(load_env_creator(_spec(env_id).vector_entry_point)).parameters:
+    spec = _spec(env_id)
+    if entry_point is not None:
+        spec = replace(spec, vector_entry_point=entry_point)
+    if "copy" in signature(load_env_creator(spec.vector_entry_point)).parameters:
         kwargs = {"copy": False, **kwargs}  # once is enough, and it is done here
     try:
-        env = gymnasium.make_vec(
-            env_id, num_envs, vectorization_mode="vector_entry_point", autoreset_mode=mode, **kwargs
-        )
+        env = gymnasium.make_vec(spec, num_envs, vectorization_mode="vector_entry_point", autoreset_mode=mode, **kwargs)
     except TypeError as error:
         if "autoreset_mode" in str(error):
             raise UserError(
