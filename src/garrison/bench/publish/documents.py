@@ -63,6 +63,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "docs/workflow.md": ("orders", "workflow-cost"),
     "docs/cluster.md": ("cluster", "cluster-model"),
     "docs/record.md": ("record",),
+    "docs/jax.md": ("sim-jax", "train-jax"),
 }
 """The tables that each text must have; any other table is filled too where its marks stand."""
 
