@@ -66,7 +66,7 @@ def async_table(folder: Path) -> str:
             for row in select(rows, env=env)
         ],
         "End to end: acting, stepping and learning. Native: CAGE-2's compiled batch. Uneven: Python environments of",
-        "about 1 ms with log-normal step times, 8 in each actor; the plain loop and the limit only step, the limit",
+        "about 1 ms with log-normal step times, 16 for each core; the plain loop and the limit only step, the limit",
         "with one loop per core, and wait for nobody.",
         source(result, "train-async"),
     )
