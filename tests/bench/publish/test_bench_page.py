@@ -79,6 +79,8 @@ def everything(folder: Path) -> None:
     store(folder, "vector-scaling", [row({"who": "plain loop"}), *scaling])
     trainers = [{"who": who, "hidden": 64} for who in ("CleanRL-style", "matrix products")]
     store(folder, "train", [row(ours(hidden=64), act=0.2, learn=0.8), *map(row, trainers)])
+    in_jax = [ours(engine="jax", minibatch=512), {"who": "PureJaxRL-style", "minibatch": 512}]
+    store(folder, "train-jax", [row(labels, compile_seconds=4.0) for labels in in_jax])
     learners = [
         row({"env": "native", "who": "garrison", "learner": "PPO", "epochs": 1}),
         row({"env": "uneven", "who": "limit"}),

@@ -68,6 +68,7 @@ SECTIONS: dict[str, Section] = {
     ),
     "vector-scaling": Section("Scaling with workers", (backend_charts.scaling,)),
     "train": Section("Training", (training_charts.trainers, training_charts.time_split, training_charts.every_rate)),
+    "train-jax": Section("Training in JAX", (jax_tables.every_row,)),
     "train-async": Section("Learners without a barrier", (training_charts.without_barrier,)),
     "learning": Section("Learning curves", (learning_pages.learning_curves,)),
     "record": Section("The record", (training_charts.record,)),
