@@ -108,6 +108,8 @@ def test_other_environments_and_what_native_alone_can_are_told() -> None:
         make("jax", timing=True)
     with pytest.raises(UserError, match="knows no workflow: use the backend 'native'"):
         make("jax", workflow=Workflow())
+    with pytest.raises(UserError, match="leave out threads=2"):
+        make("jax", threads=2)
     with pytest.raises(UserError, match="attacker written in Python cannot be compiled"):
         make("jax", red=Idle)
     with pytest.raises(UserError, match="unknown field of the true state 'acess'; did you mean 'access'"):

@@ -17,6 +17,10 @@ EXTRAS = {
     "workflow": ("scikit-learn",),
     "sb3": ("stable-baselines3",),
     "ray": ("ray",),
+    "jax": ("jax", "optax"),
+    "atari": ("ale-py",),
+    "mujoco": ("mujoco",),
+    "video": ("moviepy",),
 }
 
 

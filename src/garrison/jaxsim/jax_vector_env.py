@@ -59,7 +59,10 @@ class JaxVectorEnv(VectorEnv):
         action_mask_infos: bool = False,
         copy: bool = True,
         render_mode: str | None = None,
+        threads: int = 1,
     ) -> None:
+        if threads != 1:
+            raise UserError(f"JAX divides a batch among cores by itself: leave out threads={threads}.")
         if workflow is not None:
             raise UserError("the JAX engine knows no workflow: use the backend 'native' for one.")
         self._variant = variant_of(red, observation, actions)

@@ -21,6 +21,7 @@ from garrison.runs.starvation import StarvationWatch, no_watch
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
 from garrison.storage.saved_run import agents_of
+from garrison.tasks.confidence import mean95
 from garrison.tasks.task import FinalScore
 
 if TYPE_CHECKING:
@@ -164,8 +165,7 @@ def score_agents(experiment: Experiment, values: dict[str, Any], folder: RunFold
         write_summary(own, own.read_summary() | found.summary)
         scores[agent.learner.seed] = found.summary["evaluation"]
     totals = {str(seed): float(score["total"]) for seed, score in scores.items()}
-    mean, deviation = float(np.mean([*totals.values()])), float(np.std([*totals.values()], ddof=1))
-    ci95 = 1.96 * deviation / len(totals) ** 0.5
+    mean, ci95 = mean95([*totals.values()])
     same = {key: scores[experiment.learner.seed][key] for key in ("rules", "episodes", "seed")}
     rows = [f"{seed:>12}  {score['total']:.2f} ± {score['ci95']:.2f}" for seed, score in scores.items()]
     end = f"mean of {len(totals)} agents {mean:.2f} ± {ci95:.2f}   (95 % confidence over agents)"

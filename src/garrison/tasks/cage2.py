@@ -9,6 +9,7 @@ from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
+from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.system import require
 from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
@@ -97,20 +98,25 @@ class Cage2Task(Task):
     def make_jax_env(self) -> Any:
         """Make the simulator's twin in JAX."""
         require("jax")
-        if self.config.backend not in NATIVE:
-            raise UserError(f"ppo-jax steps CAGE-2 on the device, not by {self.config.backend!r}: leave out --backend.")
-        if is_own(self.config.red):
-            raise UserError(f"an attacker of your own ({self.config.red}) cannot play on the device: use ppo.")
+        self._check_on_device()
         from garrison.jaxsim import Cage2
 
         return Cage2(**env_arguments(self.config))
 
     def check(self, learner: LearnerConfig) -> None:
-        """Refuse action masks where there are none."""
-        if self.config.backend not in MASKED and learner.action_masks:
+        """Refuse what the learner asks for and the environments do not have."""
+        if LEARNERS[algorithm_of(learner)].on_device:
+            self._check_on_device()
+        elif self.config.backend not in MASKED and learner.action_masks:
             raise UserError(
                 f"the backend {self.config.backend!r} has no action masks: say --no-action-masks, or use native."
             )
+
+    def _check_on_device(self) -> None:
+        if self.config.backend not in NATIVE:
+            raise UserError(f"ppo-jax steps CAGE-2 on the device, not by {self.config.backend!r}: leave out --backend.")
+        if is_own(self.config.red):
+            raise UserError(f"an attacker of your own ({self.config.red}) cannot play on the device: use ppo.")
 
     def describe(self) -> str:
         """Return the attackers and the rules."""

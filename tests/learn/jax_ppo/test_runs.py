@@ -166,6 +166,7 @@ def test_another_number_of_seeds_is_refused_before_anything_is_written(
     [
         ("--env CartPole-v1", "CartPole-v1 is not written in JAX"),
         ("--backend shared --no-action-masks", "not by 'shared': leave out --backend"),
+        ("--backend shared", "not by 'shared': leave out --backend"),
         ("--red my_module:MyRed", "cannot play on the device: use ppo"),
         ("--minibatches 7", "minibatches of one size"),
     ],
@@ -228,5 +229,8 @@ def test_the_last_lines_name_every_seed(several: Path, tmp_path: Path, capsys: p
     said = capsys.readouterr().out
     assert "seeds 3 to 4" in said
     assert "mean of 2 agents" in said
-    totals = json.loads((out / "summary.json").read_text())["evaluation"]["agents"]
+    summary = json.loads((out / "summary.json").read_text())["evaluation"]
+    totals = summary["agents"]
+    # Of two agents the interval of Student's t is six times as wide as that of a normal distribution.
+    assert summary["ci95"] == pytest.approx(12.706 * abs(totals["3"] - totals["4"]) / 2, rel=1e-4)
     assert all(f"{seed}  {total:.2f} ±" in said for seed, total in totals.items())

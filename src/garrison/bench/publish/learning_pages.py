@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from garrison.bench.method.confidence import Interval
 from garrison.bench.publish.learning_rows import HEADER, environments, points, side, verdicts, written
 from garrison.bench.publish.markdown import link, markdown
 from garrison.bench.publish.stored import StoredResult, load
 from garrison.report.page import Page, Series, lines
+from garrison.tasks.confidence import Interval
 
 QUARTERS = 4
 

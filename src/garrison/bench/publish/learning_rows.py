@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from garrison.bench.method.confidence import Interval, difference95, mean95
 from garrison.bench.method.labels import GARRISON
 from garrison.bench.publish.stored import StoredResult
+from garrison.tasks.confidence import Interval, difference95, mean95
 
 LearningRun = dict[str, Any]
 """One entry of `runs` in learning.json."""

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from garrison.bench.method.confidence import difference95, mean95
+from garrison.tasks.confidence import difference95, mean95
 
 
 def test_five_runs_reach_2776_standard_errors() -> None:
