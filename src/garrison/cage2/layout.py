@@ -218,7 +218,7 @@ TAPE = _without_gaps(
 
 DETAILS = _without_gaps(
     [
-        # What CybORG also keeps and draws: only where the draws are CybORG's own (Source.CYBORG, processes.py).
+        # What CybORG also keeps and draws: only where the draws are CybORG's own (Source.CYBORG, details.py).
         ("generator", "u4", GENERATOR_WORDS),  # Python's: its words,
         ("position", "i4"),  # and how many of them were used
         # --- drawn at the reset

@@ -11,6 +11,7 @@ from garrison.cage2.attack import attack
 from garrison.cage2.compliance import begin_compliance, end_compliance, judge, write_order
 from garrison.cage2.defend import allow, defend
 from garrison.cage2.defender_memory import forget, remember
+from garrison.cage2.details import draw_network
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
 from garrison.cage2.names import (
     FIRST_BLOCK,
@@ -28,7 +29,6 @@ from garrison.cage2.names import (
 )
 from garrison.cage2.observation_sets import write_further_bits
 from garrison.cage2.observe import NUM_BITS, notice, write_observation
-from garrison.cage2.processes import draw_network
 from garrison.cage2.red import choose_red_action
 from garrison.cage2.reward import charge
 from garrison.cage2.rng import uniform

@@ -63,7 +63,7 @@ def play_parts(
     exploit: int,
     python: NDArray[np.uint32],
 ) -> float:
-    """Play some parts of a turn on the generator whose position and words are `python`; return the reward, if it ends."""
+    """Play parts of a turn on the generator whose position and words are `python`; return the reward, if it ends."""
     env, sc, own = envs[0], scenarios[0], details[0]
     own.position = np.int64(python[0])
     for i in range(GENERATOR_WORDS):
