@@ -65,6 +65,35 @@ def challenge() -> Iterator[str]:
             yield told(seen.tolist(), reward, env.env.env.env.info)
 
 
+def two_players() -> Iterator[str]:
+    """Play Blue by numbers while somebody else plays and resets the same game below."""
+    from CybORG.Agents.Wrappers import ChallengeWrapper
+    from CybORG.Shared.Actions import Monitor, Remove, Restore
+
+    chosen = random.Random(5)
+    for red in reds()[:2]:
+        random.seed(31)
+        core = made(Red=red)
+        env = ChallengeWrapper(env=core, agent_name="Blue")
+        others = [Restore(0, "Blue", "User1"), Remove(0, "Blue", "Enterprise1"), Monitor(0, "Blue")] * 4
+        for _ in range(3):
+            yield told(env.reset().tolist())
+            for other in others:
+                for _ in range(chosen.randrange(4)):
+                    seen, reward, *_ = env.step(chosen.randrange(145))
+                    yield told(seen.tolist(), reward)
+                result = core.step("Blue", other)
+                yield told(result.observation, result.reward)
+            seen, reward, *_ = env.step(-1)
+            yield told(seen.tolist(), reward, env.get_last_action("Blue"))
+            seen, reward, *_ = env.step()
+            yield told(seen.tolist(), reward, env.get_last_action("Blue"))
+            core.reset()
+            for _ in range(5):
+                seen, reward, *_ = env.step(chosen.randrange(145))
+                yield told(seen.tolist(), reward)
+
+
 def blue_tables() -> Iterator[str]:
     """Play Blue with every form of its table."""
     from CybORG.Agents.Wrappers import BlueTableWrapper, EnumActionWrapper
@@ -194,7 +223,8 @@ def flat_lists() -> Iterator[str]:
 
 
 PLAYS: dict[str, Callable[[], Iterator[str]]] = {
-    play.__name__: play for play in (challenge, blue_tables, red_tables, agents_inside, agents_outside, flat_lists)
+    play.__name__: play
+    for play in (challenge, two_players, blue_tables, red_tables, agents_inside, agents_outside, flat_lists)
 }
 
 
@@ -206,4 +236,4 @@ if __name__ == "__main__":
     else:
         kept = json.loads(Path(file).read_text()) if Path(file).exists() else {}
         kept[rules] = {name: digests(of_play) for name, of_play in lines.items()}
-        Path(file).write_text(json.dumps(kept, indent=0))
+        Path(file).write_text(json.dumps(kept, separators=(",", ":")).replace("],", "],\n") + "\n")

@@ -21,6 +21,8 @@ class ChallengeWrapper(Env, BaseWrapper):  # type: ignore[misc]
     as if every step had gone through them, and from then on every step does.
     """
 
+    _shortcut: Shortcut | None
+
     def __init__(
         self,
         agent_name: str,
@@ -57,7 +59,7 @@ class ChallengeWrapper(Env, BaseWrapper):  # type: ignore[misc]
     @env.setter
     def env(self, env: Any) -> None:
         self._below = env
-        self._shortcut: Shortcut | None = None
+        self._shortcut = None
 
     def step(self, action: Any = None) -> Any:
         """Play a step."""
