@@ -4,6 +4,7 @@ from pathlib import Path
 
 from garrison.cyborg.fall_through import extended, open_package
 from garrison.cyborg.refusal import refuses
+from garrison.cyborg.settings import is_profiled
 
 open_package(__file__)
 __path__ = extended(__path__, __name__)
@@ -13,3 +14,9 @@ from CybORG.CybORG import CybORG as CybORG
 
 path = str(Path(__file__).with_name("version.txt"))
 CYBORG_VERSION = Path(path).read_text().rstrip("\n")
+
+if is_profiled():
+    from CybORG.Agents import Wrappers
+    from garrison.cyborg.script_profile import watch
+
+    watch([CybORG, *(kind for kind in vars(Wrappers).values() if isinstance(kind, type))])
