@@ -17,6 +17,7 @@ from garrison.cyborg.availability import (
     module,
     only_originals,
 )
+from garrison.cyborg.game import Game
 from garrison.cyborg.script_files import ScriptFile, absolute_name, assigned_to_self
 
 PACKAGE = "CybORG"
@@ -171,6 +172,8 @@ class _Reader(ast.NodeVisitor):
         if (name := _dotted(node)) is not None and name in self.bound:
             return self.bound[name]
         if isinstance(node, ast.Attribute):
+            if node.attr == "environment_controller":
+                return Instance(Game)
             holder = self.value(node.value)
             if isinstance(holder, ModuleType):
                 return vars(holder).get(node.attr)
