@@ -1,5 +1,13 @@
 """What Red's actions do (rules §7). Each returns whether it succeeded; events are left on the target for Blue."""
 
+from garrison.cage2.details import (
+    SESSION,
+    draw_pid,
+    draw_ports,
+    is_reported,
+    report_process,
+    start_process,
+)
 from garrison.cage2.layout import Record
 from garrison.cage2.mersenne import below
 from garrison.cage2.names import (
@@ -11,14 +19,6 @@ from garrison.cage2.names import (
     Genuine,
     RedKind,
     Success,
-)
-from garrison.cage2.processes import (
-    SESSION,
-    draw_pid,
-    draw_ports,
-    is_reported,
-    report_process,
-    start_process,
 )
 from garrison.cage2.rng import count_bits, draw_detected, draw_exploit, draw_reused
 from garrison.cage2.sessions import add_session, lift_session

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.details import begin_draws, draw_blue_session, forget_processes, start_decoy, stop_reported
 from garrison.cage2.layout import Record
 from garrison.cage2.names import (
     DECOY_BLOCK,
@@ -14,7 +15,6 @@ from garrison.cage2.names import (
     RESTORE_BLOCK,
     Success,
 )
-from garrison.cage2.processes import begin_draws, draw_blue_session, forget_processes, start_decoy, stop_reported
 from garrison.cage2.sessions import clear_sessions, remove_sessions
 from garrison.jit import kernel
 

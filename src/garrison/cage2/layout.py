@@ -218,7 +218,7 @@ TAPE = _without_gaps(
 
 DETAILS = _without_gaps(
     [
-        # What CybORG also keeps and draws: only where the draws are CybORG's own (Source.CYBORG, processes.py).
+        # What CybORG also keeps and draws: only where the draws are CybORG's own (Source.CYBORG, details.py).
         ("generator", "u4", GENERATOR_WORDS),  # Python's: its words,
         ("position", "i4"),  # and how many of them were used
         # --- drawn at the reset
@@ -244,5 +244,14 @@ DETAILS = _without_gaps(
         ("drawn", "i4", MAX_DRAWN),  # process ids and ephemeral ports that came to be used, in order
         ("drawn_count", "i4"),  # beyond MAX_DRAWN they are only counted
         ("lifted", "i2"),  # place of the session that an escalation lifted among those of its host, else -1
+    ]
+)
+
+DETAILED_STATE = _without_gaps(  # both records of such an environment in one, to be saved
+    [
+        (name, dtype[name].base, dtype[name].shape)
+        for dtype in (STATE, DETAILS)
+        for name in dtype.names or ()
+        if name != "unused"
     ]
 )

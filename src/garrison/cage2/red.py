@@ -1,9 +1,9 @@
 """How the scripted attackers choose their next action (rules §8)."""
 
 from garrison.cage2.attack import is_known
+from garrison.cage2.details import shuffle_addresses, shuffle_hosts
 from garrison.cage2.layout import Record
 from garrison.cage2.names import NUM_HOSTS, NUM_SUBNETS, Host, Red, RedKind, Subnet, Success
-from garrison.cage2.processes import shuffle_addresses, shuffle_hosts
 from garrison.cage2.rng import draw_address, draw_bline_target, draw_host
 from garrison.jit import kernel
 

@@ -2,17 +2,17 @@
 
 The stream is xoshiro128++ (Blackman and Vigna 2019): 16 bytes of state, additions, shifts and xors of 32-bit words.
 Each draw that rules §12 calls relevant is one function here; on a tape the function returns what CybORG drew. The third
-source is Python's generator, used as CybORG uses it: then there are `details` (processes.py), else they are None.
+source is Python's generator, used as CybORG uses it: then there are `details` (details.py), else they are None.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.details import draw_listed_exploit
 from garrison.cage2.layout import Record
 from garrison.cage2.mersenne import below
 from garrison.cage2.mersenne import uniform as python_uniform
 from garrison.cage2.names import NUM_HOSTS, Source
-from garrison.cage2.processes import draw_listed_exploit
 from garrison.jit import kernel
 
 _WORD = 0xFFFFFFFF

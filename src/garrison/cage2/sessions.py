@@ -1,8 +1,8 @@
 """Red's sessions on a host: how they come, rise and go. `layout.py` says why counts are enough."""
 
+from garrison.cage2.details import lift_process
 from garrison.cage2.layout import Record
 from garrison.cage2.names import Access, Source
-from garrison.cage2.processes import lift_process
 from garrison.cage2.rng import draw_session
 from garrison.jit import kernel
 
