@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     ours, target = split(arguments)
     chosen = tyro.cli(Arguments, prog="garrison cyborg run", args=ours)
 
-    from garrison.cyborg.child import command, run
+    from garrison.cyborg.script_process import command, run
     from garrison.cyborg.on_path import variables
     from garrison.cyborg.staging import staged
 

@@ -13,22 +13,21 @@ SHOWN = 5
 
 
 def changed_files(tree: Path) -> list[str]:
-    """Return the files of a tree that the original also has, but not with this content, in either of its two versions."""
+    """Return the files of a tree whose content is that of neither version of the original."""
     published: dict[str, list[str]] = json.loads(Path(__file__).with_name("original_digests.json").read_text())
     return [name for name, known in published.items() if _digest(tree / name) not in (None, *known)]
 
 
-def tell_of_changes(trees: Iterable[str]) -> None:
+def tell_of_changes(trees: Iterable[Path]) -> None:
     """Say on stderr which changed files have no effect here."""
     if os.environ.get(SAID) == "1":
         return
     for tree in trees:
-        if changed := changed_files(Path(tree)):
+        if changed := changed_files(tree):
             more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
             print(
-                f"garrison: {tree} is not the published CybORG: {', '.join(changed[:SHOWN])}{more} differ. "
-                "Garrison plays the published game, and these changes have no effect: "
-                "run what depends on them with your own copy.",
+                f"garrison: {tree} has changes to the published CybORG, in {', '.join(changed[:SHOWN])}{more}. "
+                "Garrison plays the published game without them: run what needs them with your own copy.",
                 file=sys.stderr,
             )
             os.environ[SAID] = "1"

@@ -116,7 +116,8 @@ class _Reader(ast.NodeVisitor):
         elif isinstance(holder, Instance) or inspect.isclass(holder):
             kind = holder.kind if isinstance(holder, Instance) else holder
             if not self.is_own(node.value, name):
-                self.note(f"{kind.__name__}.{name}", attribute(kind, name), node)
+                shown = "environment_controller" if kind is Game else kind.__name__
+                self.note(f"{shown}.{name}", attribute(kind, name), node)
         elif name in only_originals():
             self.note(f".{name}", MISSING, node)
         elif name in known_methods() and not self.is_own(node.value, name):
