@@ -5,7 +5,7 @@ from pathlib import Path
 from garrison.cyborg.fall_through import open_package
 from garrison.cyborg.own_trees import tell_of_changes
 from garrison.cyborg.refusal import refuses
-from garrison.cyborg.settings import is_profiled
+from garrison.cyborg.script_settings import is_profiled
 
 tell_of_changes(open_package(__file__))
 __getattr__ = refuses(__name__)
