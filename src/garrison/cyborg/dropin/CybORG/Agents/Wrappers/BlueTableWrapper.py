@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from CybORG.Agents.Wrappers.TrueTableWrapper import TrueTableWrapper
-from garrison.cyborg.tables import new_table
+from garrison.cyborg.pretty_tables import new_table
 
 ACTIVITY_BITS = {"None": (0, 0), "Scan": (1, 0), "Exploit": (1, 1)}
 COMPROMISED_BITS = {"No": (0, 0), "Unknown": (1, 0), "User": (0, 1), "Privileged": (1, 1)}
@@ -128,7 +128,7 @@ class BlueTableWrapper(BaseWrapper):
 
     def _process_anomalies(self, anomaly_dict: Any) -> dict[str, list[str]]:
         """Return the rows of this step; what they say about compromise is remembered."""
-        info = deepcopy(self.blue_info)
+        info = {hostname: list(row) for hostname, row in self.blue_info.items()}
         for hostid, anomalies in anomaly_dict.items():
             assert anomalies
             if "Processes" in anomalies:
