@@ -5,11 +5,12 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from garrison.cage2.names import ACTIONS, DECOYS, HOSTS, RULES
+from garrison.cage2.names import ACTIONS, DECOYS, HOSTS, RULES, RedKind
 from garrison.cyborg.blue_answers import blue_answer, monitor
 from garrison.cyborg.cyborg_enums import ProcessVersion, SessionType, TrinaryEnum
 from garrison.cyborg.episode_addresses import EpisodeAddresses
 from garrison.cyborg.image_facts import RED
+from garrison.cyborg.red_answers import RedTurn, red_answer
 from garrison.cyborg.true_view import INFO, true_state, within_network
 from garrison.cyborg.world import NetworkHost, World
 
@@ -79,6 +80,17 @@ def test_a_process_ends_with_its_session() -> None:
     host.stop(shell)
     assert host.sessions[RED] == []
     assert world.add_red_session(host, "www-data", 701, SessionType.SSH).ident == 2
+
+
+def test_a_second_impact_spares_whoever_has_the_services_old_id() -> None:
+    world = new_world()
+    host = host_of(world, "Op_Server0")
+    stop = RedTurn(RedKind.IMPACT, host.id, -1, TrinaryEnum.TRUE, False, 0, False, -1)
+    red_answer(world, stop, iter(()))
+    assert host.process(1043) is None
+    host.start_shell(1043, "root")
+    red_answer(world, stop, iter(()))
+    assert host.process(1043) is not None
 
 
 def test_the_stray_socket_is_shown_where_its_address_belongs_to_somebody() -> None:
