@@ -106,17 +106,15 @@ def play(program: Program, rules: str, original: Path, clients: Path, folder: Pa
         shutil.copytree(clients / program.folder, home, ignore=shutil.ignore_patterns("__pycache__", ".git", "runs"))
     else:
         home.mkdir()
-    script = (home if program.folder else package) / program.script
-    text = script.read_text()
+    script = home / (program.script if program.folder else Path(program.script).name)
+    for name in program.beside:
+        shutil.copy(HERE / name, script.parent)
+    text = (script if program.folder else package / program.script).read_text()
     for old, new in program.edits:
         if old not in text:
             return f"{program.script} has no text {old!r}: is the clone at {program.commit}?"
         text = text.replace(old, new)
-    if not program.folder:
-        script = home / script.name
     script.write_text(text)
-    for name in program.beside:
-        shutil.copy(HERE / name, script.parent)
     started = time.perf_counter()
     done = subprocess.run(
         command(program, rules, script, package, side),

@@ -26,7 +26,7 @@ class Program:
     typed: str = ""
     """what its user types"""
     beside: tuple[str, ...] = ()
-    """files of ours that are put beside the script"""
+    """files of ours that are put beside the script; it may be one of them"""
     varies: tuple[str, ...] = ()
     """patterns of text that differs from run to run: clocks"""
 
@@ -156,5 +156,13 @@ PROGRAMS = (
             ("save_interval = 500", "save_interval = 10"),
         ),
         leaves=("rewards/*.csv", "Models/ppo_icm_agent/[12]0.pth"),
+    ),
+    Program(
+        "KEEP: its graph wrapper, actions at random",
+        "CAGE-2_KEEP-Agent",
+        "60745c2",
+        "keep_graphs.py",
+        episodes=10,
+        beside=("keep_graphs.py",),
     ),
 )
