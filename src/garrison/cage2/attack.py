@@ -1,6 +1,15 @@
 """What Red's actions do (rules §7). Each returns whether it succeeded; events are left on the target for Blue."""
 
+from garrison.cage2.details import (
+    SESSION,
+    draw_pid,
+    draw_ports,
+    is_reported,
+    report_process,
+    start_process,
+)
 from garrison.cage2.layout import Record
+from garrison.cage2.mersenne import below
 from garrison.cage2.names import (
     NUM_DECOYS,
     NUM_EXPLOITS,
@@ -17,8 +26,8 @@ from garrison.jit import kernel
 
 
 @kernel
-def attack(env: Record, sc: Record, tape: Record, kind: int, target: int) -> None:
-    """Carry out Red's action; it always starts from Red's first session."""
+def attack(env: Record, sc: Record, tape: Record, details: Record, kind: int, target: int, forced: int) -> None:
+    """Carry out Red's action; it always starts from Red's first session. `forced` is an exploit it named, or -1."""
     env.red_kind = kind
     env.red_target = target
     env.red_exploit = -1
@@ -34,13 +43,13 @@ def attack(env: Record, sc: Record, tape: Record, kind: int, target: int) -> Non
     if kind == RedKind.SWEEP:
         success = sweep(env, sc, target)
     elif kind == RedKind.SCAN:
-        success = scan(env, sc, target)
+        success = scan(env, sc, details, target)
     elif kind == RedKind.EXPLOIT:
-        success = exploit(env, sc, tape, target)
+        success = exploit(env, sc, tape, details, target, forced)
     elif kind == RedKind.ESCALATE:
-        success = escalate(env, sc, tape, target)
+        success = escalate(env, sc, tape, details, target)
     elif kind == RedKind.IMPACT:
-        success = impact(env, sc, target)
+        success = impact(env, sc, details, target)
     env.red_success = Success.YES if success else Success.NO
 
 
@@ -81,7 +90,7 @@ def sweep(env: Record, sc: Record, subnet: int) -> bool:
 
 
 @kernel
-def scan(env: Record, sc: Record, host: int) -> bool:
+def scan(env: Record, sc: Record, details: Record, host: int) -> bool:
     """Learn a host's open ports, one event for each socket."""
     if is_routed(env, sc, int(sc.subnet[host])):
         ports = int(env.ports[host])
@@ -90,15 +99,17 @@ def scan(env: Record, sc: Record, host: int) -> bool:
         else:
             env.red_ports[host] = ports
         env.red_answered = 1
+        if details is not None:
+            draw_ports(details, host, int(env.sockets[host]))
         env.events = env.sockets[host]
         env.event_ports = count_bits(ports)
     return True  # quirk Q9: also when nothing answered
 
 
 @kernel
-def exploit(env: Record, sc: Record, tape: Record, host: int) -> bool:
-    """Try an exploit on one of the ports that Red remembers; success is a new session."""
-    e = choose_exploit(env, sc, tape, host)
+def exploit(env: Record, sc: Record, tape: Record, details: Record, host: int, forced: int) -> bool:
+    """Try an exploit on one of the ports that Red remembers, or the `forced` one; success is a new session."""
+    e = forced if forced >= 0 else choose_exploit(env, sc, tape, details, host)
     env.red_answered = 1
     env.red_exploit = e
     if e < 0 or not is_routed(env, sc, int(sc.subnet[host])):
@@ -107,13 +118,21 @@ def exploit(env: Record, sc: Record, tape: Record, host: int) -> bool:
     if level == Genuine.ABSENT and not has_decoy(env, sc, host, e):
         return False  # nothing listens: silent
     env.event_ports = 1
+    pid = 0
     if sc.brute_force[e]:
+        if details is not None:
+            draw_ports(details, int(sc.foothold), int(sc.brute_force_tries))
         env.events = sc.brute_force_tries
         if level != Genuine.USER and level != Genuine.PRIVILEGED:
             return False
         env.events += 1
-        win_session(env, sc, tape, host, level, False)
+        if details is not None:
+            pid = draw_pid(env, details, host)
+            draw_ports(details, host, 1)
+        win_session(env, sc, tape, details, host, level, False, pid)
         return True
+    if details is not None:
+        draw_ports(details, host, 1)
     if level == Genuine.ABSENT:  # a decoy takes the hit
         env.events = 2
         return False
@@ -121,17 +140,20 @@ def exploit(env: Record, sc: Record, tape: Record, host: int) -> bool:
     if level == Genuine.NOISY_FAILURE or (env.patched[host] and sc.restore_patches[e]):
         return False
     env.malware[host] = 1
-    detected = draw_detected(env, tape, sc.detect_rate)
+    if details is not None:
+        draw_ports(details, host, 1)
+        pid = draw_pid(env, details, host)
+    detected = draw_detected(env, tape, details, sc.detect_rate)
     if detected:  # one more event, on a random high port
         env.events = 2
         env.event_ports = 2
         env.event_shell = 1
-    win_session(env, sc, tape, host, level, detected)
+    win_session(env, sc, tape, details, host, level, detected, pid)
     return True
 
 
 @kernel
-def choose_exploit(env: Record, sc: Record, tape: Record, host: int) -> int:
+def choose_exploit(env: Record, sc: Record, tape: Record, details: Record, host: int) -> int:
     """Choose among the exploits that fit the remembered ports: the top one with fixed odds; -1 if none fits."""
     ports = int(env.red_ports[host])
     if ports < 0:
@@ -148,7 +170,7 @@ def choose_exploit(env: Record, sc: Record, tape: Record, host: int) -> int:
     if top < 0:
         return -1
     others = options & ~(1 << top)
-    return draw_exploit(env, tape, top, others, sc.top_odds) if others != 0 else top
+    return draw_exploit(env, tape, details, top, others, sc.top_odds) if others != 0 else top
 
 
 @kernel
@@ -161,9 +183,18 @@ def has_decoy(env: Record, sc: Record, host: int, e: int) -> bool:
 
 
 @kernel
-def win_session(env: Record, sc: Record, tape: Record, host: int, level: int, reported: bool) -> None:
+def win_session(
+    env: Record, sc: Record, tape: Record, details: Record, host: int, level: int, reported: bool, pid: int
+) -> None:
     """Add a session, which Red now knows by name; its process id may be one reported to Blue earlier (quirk Q14)."""
-    if draw_reused(env, tape, int(env.stale[host]), int(sc.process_ids)):
+    if details is not None:
+        reused = is_reported(details, host, pid)
+        start_process(details, host, pid, SESSION, level)
+        if reported:
+            report_process(details, host, pid)
+    else:
+        reused = draw_reused(env, tape, int(env.stale[host]), int(sc.process_ids))
+    if reused:
         env.stale[host] -= 1
         reported = True
     add_session(env, host, level, reported)
@@ -171,12 +202,12 @@ def win_session(env: Record, sc: Record, tape: Record, host: int, level: int, re
 
 
 @kernel
-def escalate(env: Record, sc: Record, tape: Record, host: int) -> bool:
+def escalate(env: Record, sc: Record, tape: Record, details: Record, host: int) -> bool:
     """Become privileged on a host with a session, and learn what the host knows. Blue sees nothing."""
     if env.sessions[host] == 0:
         return False
     if env.access[host] != Access.PRIVILEGED:
-        lift_session(env, tape, host)
+        lift_session(env, tape, details, host)
         env.malware[host] = 1
     env.known_address[host] = 1
     env.known_subnet[sc.subnet[host]] = 1
@@ -188,8 +219,10 @@ def escalate(env: Record, sc: Record, tape: Record, host: int) -> bool:
 
 
 @kernel
-def impact(env: Record, sc: Record, host: int) -> bool:
+def impact(env: Record, sc: Record, details: Record, host: int) -> bool:
     """Stop the OTService; a session of any level and knowledge of the service suffice."""
+    if details is not None and env.sessions[host] > 0 and env.access[host] != Access.PRIVILEGED:
+        below(details, int(env.sessions[host]))  # which session acts (X8)
     if env.sessions[host] == 0 or not env.ot_known or host != sc.service_host:
         return False
     if env.ot_active:

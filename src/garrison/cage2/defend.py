@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.details import begin_draws, draw_blue_session, forget_processes, start_decoy, stop_reported
 from garrison.cage2.layout import Record
 from garrison.cage2.names import (
     DECOY_BLOCK,
@@ -19,8 +20,10 @@ from garrison.jit import kernel
 
 
 @kernel
-def defend(env: Record, sc: Record, action: int) -> float:
-    """Carry out Blue's action and return its cost."""
+def defend(env: Record, sc: Record, details: Record, action: int) -> float:
+    """Carry out Blue's action and return its cost; -1 is an invalid one, which does nothing."""
+    if details is not None:
+        begin_draws(details)
     env.blue_action = action
     env.blue_success = Success.YES
     env.placed = -1
@@ -28,18 +31,26 @@ def defend(env: Record, sc: Record, action: int) -> float:
     if action < FIRST_BLOCK:
         if action == 0:
             env.blue_success = Success.UNKNOWN
+        elif action < 0:
+            env.blue_success = Success.NO
         return 0.0
     block = (action - FIRST_BLOCK) // NUM_HOSTS
     host = (action - FIRST_BLOCK) % NUM_HOSTS
+    if details is not None:
+        draw_blue_session(details, host)
     if block == 0:
         env.found = env.malware[host]
     elif block == REMOVE_BLOCK:
         remove_sessions(env, host)
+        if details is not None:
+            stop_reported(env, sc, details, host)
     elif block == RESTORE_BLOCK:
         restore(env, sc, host)
+        if details is not None:
+            forget_processes(details, host)
         return float(sc.restore_cost)
     else:
-        place_decoy(env, sc, host, block - DECOY_BLOCK)
+        place_decoy(env, sc, details, host, block - DECOY_BLOCK)
     return 0.0
 
 
@@ -78,11 +89,13 @@ def allow(sc: Record, ports: NDArray[np.int16], row: NDArray[np.bool_]) -> None:
 
 
 @kernel
-def place_decoy(env: Record, sc: Record, host: int, decoy: int) -> None:
+def place_decoy(env: Record, sc: Record, details: Record, host: int, decoy: int) -> None:
     """Start a decoy if its port is free and it runs on this system."""
     if not fits(sc, int(env.ports[host]), host, decoy):
         env.blue_success = Success.NO
         return
+    if details is not None:
+        start_decoy(env, details, host, decoy)
     env.decoys[host, decoy] += 1
     env.ports[host] |= sc.opens[decoy]
     env.sockets[host] += 1

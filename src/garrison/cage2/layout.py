@@ -1,4 +1,4 @@
-"""The records that kernels work on: the state of one environment, the scenario, one step of a tape.
+"""The records that kernels work on: the state of one environment, the scenario, one step of a tape, CybORG's details.
 
 One environment is one aligned record and a batch is an array of them, so a step touches one stretch of memory and the
 true state is a view, not a query.
@@ -28,6 +28,15 @@ NUM_TERMS = NUM_HOSTS + 2
 
 NUM_UNITS = 5  # types of hosts that a workflow puts in order (workflow.py)
 MAX_LENGTH = 2**15 - 1  # a step adds at most one session, decoy or report, so no count below can overflow
+
+# What `DETAILS` has room for.
+GENERATOR_WORDS = 624  # of Python's generator
+NUM_FIRST_SESSIONS = 23  # of all sides, after a reset
+MAX_DETAILED_LENGTH = 2048  # steps of an episode: each adds at most a session, a decoy and a report
+MAX_PROCESSES = 2 * MAX_DETAILED_LENGTH + 1
+MAX_REPORTS = MAX_DETAILED_LENGTH
+MAX_DRAWN = 1024
+FIRST_PORT, NUM_PORTS = 49152, 60000 - 49152  # the ephemeral ones
 
 
 def _without_gaps(fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
@@ -204,5 +213,36 @@ TAPE = _without_gaps(
         ("session_index", "i2"),  # which session an escalation lifts
         ("session_removable", "i1"),  # whether that one was removable
         ("process_id_reused", "i1"),  # the new session got a process id that was once reported (quirk Q14)
+    ]
+)
+
+DETAILS = _without_gaps(
+    [
+        # What CybORG also keeps and draws: only where the draws are CybORG's own (Source.CYBORG, details.py).
+        ("generator", "u4", GENERATOR_WORDS),  # Python's: its words,
+        ("position", "i4"),  # and how many of them were used
+        # --- drawn at the reset
+        ("addresses", "i4", NUM_HOSTS),  # 10.0.0.0 plus this
+        ("subnets", "i4", NUM_SUBNETS),  # the first address of each /28
+        ("session_pids", "i4", NUM_FIRST_SESSIONS),  # process ids of `FIRST_SESSIONS`
+        # --- Red's sessions and the decoys, everywhere, in order of creation; the first is Red's first session
+        ("process_count", "i4"),
+        ("process_host", "i1", MAX_PROCESSES),
+        ("process_pid", "i2", MAX_PROCESSES),
+        ("process_decoy", "i1", MAX_PROCESSES),  # which decoy, -1: a session
+        ("process_level", "i1", MAX_PROCESSES),  # Access of a session
+        ("registered", "i2", (NUM_HOSTS, NUM_DECOYS)),  # process id by which a decoy was first registered, 0: none
+        # --- process ids that Blue was told, everywhere, in order; one may come twice
+        ("report_count", "i4"),
+        ("report_host", "i1", MAX_REPORTS),
+        ("report_pid", "i2", MAX_REPORTS),
+        # --- a bit for each ephemeral port that was used on a host since its last Restore
+        ("used_ports", "u1", (NUM_HOSTS, (NUM_PORTS + 7) // 8)),
+        # --- what was drawn in this step
+        ("address_order", "i1", NUM_HOSTS),  # Meander's shuffles
+        ("host_order", "i1", NUM_HOSTS),
+        ("drawn", "i4", MAX_DRAWN),  # process ids and ephemeral ports that came to be used, in order
+        ("drawn_count", "i4"),  # beyond MAX_DRAWN they are only counted
+        ("lifted", "i2"),  # place of the session that an escalation lifted among those of its host, else -1
     ]
 )

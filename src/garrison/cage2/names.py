@@ -160,6 +160,7 @@ class _Source(NamedTuple):
 
     STREAM: int = 0  # its own generator
     TAPE: int = 1  # a recording of CybORG's draws
+    CYBORG: int = 2  # Python's generator, used as CybORG uses it
 
 
 Host = _Host()
@@ -184,6 +185,7 @@ RULES = ("head", "leaderboard")
 ENCODERS = ("challenge", "wrapper2")
 OBSERVATIONS = tuple(name.lower() for name in Observation._fields)
 ACTION_SETS = ("all", "compact")
+SOURCES = ("stream", "cyborg")
 
 # What they get if they name nothing.
 DEFAULT_RED = REDS[0]
@@ -192,6 +194,7 @@ DEFAULT_LENGTH = 100
 DEFAULT_ENCODER = ENCODERS[0]
 DEFAULT_OBSERVATION = OBSERVATIONS[0]
 DEFAULT_ACTIONS = ACTION_SETS[0]
+DEFAULT_SOURCE = SOURCES[0]
 
 RED_ACTIONS = (
     "Sleep",

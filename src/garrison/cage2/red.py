@@ -1,6 +1,7 @@
 """How the scripted attackers choose their next action (rules §8)."""
 
 from garrison.cage2.attack import is_known
+from garrison.cage2.details import shuffle_addresses, shuffle_hosts
 from garrison.cage2.layout import Record
 from garrison.cage2.names import NUM_HOSTS, NUM_SUBNETS, Host, Red, RedKind, Subnet, Success
 from garrison.cage2.rng import draw_address, draw_bline_target, draw_host
@@ -17,19 +18,21 @@ ENTERPRISE_HOSTS = (1 << Host.ENTERPRISE0) | (1 << Host.ENTERPRISE1) | (1 << Hos
 
 
 @kernel
-def choose_red_action(env: Record, sc: Record, tape: Record, kind: int, target: int) -> tuple[int, int]:
+def choose_red_action(
+    env: Record, sc: Record, tape: Record, details: Record, kind: int, target: int
+) -> tuple[int, int]:
     """Return Red's next action and its target; `kind` and `target` are what an external attacker wants."""
     if env.red == Red.BLINE:
-        return bline(env, sc, tape)
+        return bline(env, sc, tape, details)
     if env.red == Red.MEANDER:
-        return meander(env, tape)
+        return meander(env, tape, details)
     if env.red == Red.EXTERNAL:
         return (kind, target) if is_known(env, kind, target) else (RedKind.INVALID, target)
     return RedKind.SLEEP, -1
 
 
 @kernel
-def bline(env: Record, sc: Record, tape: Record) -> tuple[int, int]:
+def bline(env: Record, sc: Record, tape: Record, details: Record) -> tuple[int, int]:
     """Walk the shortest path to Op_Server0; a failure falls back to an earlier state."""
     s = _bline_next(int(env.bline_state), env.red_success == Success.YES)
     is_new = (int(env.bline_seen) >> s) & 1 == 0
@@ -39,7 +42,7 @@ def bline(env: Record, sc: Record, tape: Record) -> tuple[int, int]:
     env.bline_state = s
     env.bline_seen = int(env.bline_seen) | (1 << s)
     if s == 1 and env.bline_user < 0:
-        env.bline_user = draw_bline_target(env, tape, BLINE_TARGETS)
+        env.bline_user = draw_bline_target(env, tape, details, BLINE_TARGETS)
     return _bline_action(env, sc, s)
 
 
@@ -83,7 +86,7 @@ def _bline_action(env: Record, sc: Record, s: int) -> tuple[int, int]:
 
 
 @kernel
-def meander(env: Record, tape: Record) -> tuple[int, int]:
+def meander(env: Record, tape: Record, details: Record) -> tuple[int, int]:
     """Sweep, scan, escalate and exploit whatever is next, everywhere."""
     _meander_learn(env)
     if (int(env.escalated) >> Host.OP_SERVER0) & 1:
@@ -99,19 +102,23 @@ def meander(env: Record, tape: Record) -> tuple[int, int]:
         addresses |= int(env.known_address[h]) << h
         hosts |= int(env.known_host[h]) << h
     unscanned = addresses & ~int(env.scanned)
+    if details is not None:
+        shuffle_addresses(details)  # also where none is left to scan
     if unscanned != 0:
-        h = draw_address(env, tape, unscanned)
+        h = draw_address(env, tape, details, unscanned)
         env.scanned = int(env.scanned) | (1 << h)
         return RedKind.SCAN, h
     waiting = hosts & ~int(env.escalated) & (~int(env.mapped) | int(env.exploited))
+    if details is not None:
+        shuffle_hosts(details)
     if waiting != 0:
-        h = draw_host(env, tape, waiting)
+        h = draw_host(env, tape, details, waiting)
         env.escalated = int(env.escalated) | (1 << h)
         env.last_owned = h
         return RedKind.ESCALATE, h
     unexploited = addresses & ~int(env.exploited)
     if unexploited != 0:
-        h = draw_address(env, tape, unexploited)
+        h = draw_address(env, tape, details, unexploited)
         env.exploited = int(env.exploited) | (1 << h)
         env.last_exploited = h
         return RedKind.EXPLOIT, h

@@ -1,15 +1,17 @@
 """Every random draw of an episode: from the environment's own stream, or from a recorded tape in its place.
 
 The stream is xoshiro128++ (Blackman and Vigna 2019): 16 bytes of state, additions, shifts and xors of 32-bit words.
-Each draw that rules §12 calls relevant is one function here; on a tape the function returns what CybORG drew. A further
-source, such as Python's Mersenne Twister consumed as CybORG consumes it, is a further value of `Source` and a branch in
-each of these functions.
+Each draw that rules §12 calls relevant is one function here; on a tape the function returns what CybORG drew. The third
+source is Python's generator, used as CybORG uses it: then there are `details` (details.py), else they are None.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.details import draw_listed_exploit
 from garrison.cage2.layout import Record
+from garrison.cage2.mersenne import below
+from garrison.cage2.mersenne import uniform as python_uniform
 from garrison.cage2.names import NUM_HOSTS, Source
 from garrison.jit import kernel
 
@@ -66,7 +68,13 @@ def first_bit(mask: int) -> int:
 @kernel
 def pick_bit(env: Record, mask: int) -> int:
     """Draw the index of one of the set bits of `mask`, which has at least one."""
-    for _ in range(pick(env, count_bits(mask))):
+    return nth_bit(mask, pick(env, count_bits(mask)))
+
+
+@kernel
+def nth_bit(mask: int, n: int) -> int:
+    """Return the index of a set bit of `mask`, the lowest for n = 0."""
+    for _ in range(n):
         mask &= mask - 1
     return first_bit(mask)
 
@@ -90,42 +98,54 @@ def taped_bit(mask: int, bit: int) -> int:
 
 
 @kernel
-def draw_bline_target(env: Record, tape: Record, mask: int) -> int:
+def draw_bline_target(env: Record, tape: Record, details: Record, mask: int) -> int:
     """Draw the host that B_line attacks in this episode (A1)."""
+    if details is not None:
+        return nth_bit(mask, below(details, count_bits(mask)))
     return taped_bit(mask, int(tape.bline_target)) if env.source == Source.TAPE else pick_bit(env, mask)
 
 
 @kernel
-def draw_address(env: Record, tape: Record, mask: int) -> int:
+def draw_address(env: Record, tape: Record, details: Record, mask: int) -> int:
     """Draw one of the addresses in `mask`: the first of a shuffle (A2)."""
+    if details is not None:
+        return first_in_order(mask, details.address_order)
     return first_in_order(mask, tape.address_order) if env.source == Source.TAPE else pick_bit(env, mask)
 
 
 @kernel
-def draw_host(env: Record, tape: Record, mask: int) -> int:
+def draw_host(env: Record, tape: Record, details: Record, mask: int) -> int:
     """Draw one of the hosts in `mask`: the first of a shuffle (A3)."""
+    if details is not None:
+        return first_in_order(mask, details.host_order)
     return first_in_order(mask, tape.host_order) if env.source == Source.TAPE else pick_bit(env, mask)
 
 
 @kernel
-def draw_exploit(env: Record, tape: Record, top: int, others: int, top_odds: float) -> int:
+def draw_exploit(env: Record, tape: Record, details: Record, top: int, others: int, top_odds: float) -> int:
     """Draw the exploit to try: `top`, or one of the mask `others` (X2, X3)."""
+    if details is not None:
+        return draw_listed_exploit(details, top, others, top_odds)
     if env.source == Source.TAPE:
         return top if tape.exploit_top == 1 else taped_bit(others, int(tape.exploit_other))
     return top if uniform(env) < top_odds else pick_bit(env, others)
 
 
 @kernel
-def draw_detected(env: Record, tape: Record, rate: float) -> bool:
+def draw_detected(env: Record, tape: Record, details: Record, rate: float) -> bool:
     """Draw whether Blue notices a reverse shell (X6)."""
+    if details is not None:
+        return python_uniform(details) < rate
     if env.source == Source.TAPE:
         return bool(tape.detected == 1)
     return uniform(env) < rate
 
 
 @kernel
-def draw_session(env: Record, tape: Record, n: int) -> int:
+def draw_session(env: Record, tape: Record, details: Record, n: int) -> int:
     """Draw which of `n` sessions, oldest first, an escalation lifts (X7)."""
+    if details is not None:
+        return below(details, n)
     if n == 1:
         return 0
     return max(0, min(n - 1, int(tape.session_index))) if env.source == Source.TAPE else pick(env, n)

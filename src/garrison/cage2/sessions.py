@@ -1,5 +1,6 @@
 """Red's sessions on a host: how they come, rise and go. `layout.py` says why counts are enough."""
 
+from garrison.cage2.details import lift_process
 from garrison.cage2.layout import Record
 from garrison.cage2.names import Access, Source
 from garrison.cage2.rng import draw_session
@@ -25,10 +26,13 @@ def add_session(env: Record, host: int, level: int, reported: bool) -> None:
 
 
 @kernel
-def lift_session(env: Record, tape: Record, host: int) -> None:
+def lift_session(env: Record, tape: Record, details: Record, host: int) -> None:
     """Make one of the sessions privileged; none is so far."""
     lead = int(env.lead[host])
-    index = draw_session(env, tape, int(env.sessions[host]))
+    index = draw_session(env, tape, details, int(env.sessions[host]))
+    was_reported = False
+    if details is not None:
+        was_reported = lift_process(details, host, index)
     if index < lead:
         was_removable = True
         env.lead[host] = index
@@ -36,6 +40,8 @@ def lift_session(env: Record, tape: Record, host: int) -> None:
     elif index == lead:  # the oldest fixed session, which is a hidden one
         was_removable = False
         env.oldest_fixed[host] = Access.PRIVILEGED
+    elif details is not None:
+        was_removable = was_reported
     elif env.source == Source.TAPE:
         is_removable_left, is_hidden_left = env.removable[host] > lead, env.hidden[host] > 1
         was_removable = bool(is_removable_left and (tape.session_removable == 1 or not is_hidden_left))

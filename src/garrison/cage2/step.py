@@ -11,6 +11,7 @@ from garrison.cage2.attack import attack
 from garrison.cage2.compliance import begin_compliance, end_compliance, judge, write_order
 from garrison.cage2.defend import allow, defend
 from garrison.cage2.defender_memory import forget, remember
+from garrison.cage2.details import draw_network
 from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
 from garrison.cage2.names import (
     FIRST_BLOCK,
@@ -46,11 +47,11 @@ COMPILING = "garrison: compiling the CAGE-2 kernels, once; about ten seconds"
 
 
 @kernel
-def step(env: Record, sc: Record, tape: Record, action: int, red_kind: int, red_target: int) -> float:
+def step(env: Record, sc: Record, tape: Record, details: Record, action: int, red_kind: int, red_target: int) -> float:
     """Play one turn and return Blue's reward (rules §5). Green never does anything."""
-    cost = defend(env, sc, action)
-    kind, target = choose_red_action(env, sc, tape, red_kind, red_target)
-    attack(env, sc, tape, kind, target)
+    cost = defend(env, sc, details, action)
+    kind, target = choose_red_action(env, sc, tape, details, red_kind, red_target)
+    attack(env, sc, tape, details, kind, target, -1)
     reward = charge(env, sc, cost)
     notice(env, sc)
     env.t += 1
@@ -124,11 +125,13 @@ def draw_red(env: Record, sc: Record) -> None:
 
 
 @kernel
-def begin(env: Record, sc: Record, mixed: bool, row: NDArray[np.int8]) -> None:
+def begin(env: Record, sc: Record, details: Record, mixed: bool, row: NDArray[np.int8]) -> None:
     """Reset, draw the attacker if there is a choice, and write the first observation."""
     if mixed:
         draw_red(env, sc)
     reset(env, sc)
+    if details is not None:
+        draw_network(env, sc, details)
     forget(env, sc)
     if sc.has_workflow:
         begin_compliance(env)
@@ -144,13 +147,23 @@ def show(env: Record, sc: Record, row: NDArray[np.int8]) -> None:
         write_order(env, row)
 
 
+@kernel
+def details_of(details: Any, i: int) -> Record:
+    """Return the details of an environment, None where there are none."""
+    if details is None:
+        return None
+    return details[i]
+
+
 @kernel(cached=True)
-def reset_batch(envs: Records, scenarios: Records, mixed: bool, mask: NDArray[np.bool_], obs: NDArray[np.int8]) -> None:
-    """Reset the environments of `mask` and write their first observation."""
+def reset_batch(
+    envs: Records, scenarios: Records, details: Any, mixed: bool, mask: NDArray[np.bool_], obs: NDArray[np.int8]
+) -> None:
+    """Reset the environments of `mask` and write their first observation; `details` as in `step_batch`."""
     sc = scenarios[0]
     for i in range(len(envs)):
         if mask[i]:
-            begin(envs[i], sc, mixed, obs[i])
+            begin(envs[i], sc, details_of(details, i), mixed, obs[i])
             envs[i].last_total = 0.0
             envs[i].last_length = 0
             envs[i].env_reward = 0.0
@@ -166,6 +179,7 @@ def step_batch(
     envs: Records,
     scenarios: Records,
     tapes: Records,
+    details: Any,
     actions: NDArray[np.int64],
     red_actions: NDArray[np.int8],
     obs: NDArray[np.int8],
@@ -177,14 +191,17 @@ def step_batch(
     reset_mode: int,
     mixed: bool,
 ) -> int:
-    """Step the environments start..stop-1 and return how many episodes ended."""
+    """Step the environments start..stop-1 and return how many episodes ended.
+
+    `details` are records of `DETAILS` where the draws are CybORG's own, else None. This is another kernel for each.
+    """
     sc = scenarios[0]
     observation = int(sc.observation)  # read once: the compiler then makes a loop of its own for the plain bits
     ended = 0
     for i in range(start, stop):
         env = envs[i]
         if env.done:  # only with RESET_NEXT_STEP: this call resets and ignores the action
-            begin(env, sc, mixed, obs[i])
+            begin(env, sc, details_of(details, i), mixed, obs[i])
             env.env_reward = 0.0
             env.alignment = 0.0
             rewards[i] = 0.0
@@ -194,7 +211,8 @@ def step_batch(
         unit = int(sc.fix_unit[action])
         alignment = judge(env, sc, unit) if unit >= 0 else 0.0  # by the true state before the step
         tape = tapes[i, env.t] if env.source == Source.TAPE else tapes[0, 0]
-        reward = step(env, sc, tape, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
+        own = details_of(details, i)
+        reward = step(env, sc, tape, own, action, int(red_actions[i, 0]), int(red_actions[i, 1]))
         write_observation(env, obs[i])
         if observation != Observation.BITS:
             remember(env, sc, action, obs[i])
@@ -214,7 +232,7 @@ def step_batch(
         rewards[i] = reward + alignment
         if truncated and reset_mode == RESET_SAME_STEP:
             final_obs[i] = obs[i]
-            begin(env, sc, mixed, obs[i])
+            begin(env, sc, details_of(details, i), mixed, obs[i])
     return ended
 
 
@@ -275,9 +293,9 @@ def warm_up() -> None:
     red_actions = np.zeros((1, 2), np.int8)
     rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
     calls: list[Callable[[], object]] = [
-        lambda: reset_batch(envs, scenario, False, mask, obs),
+        lambda: reset_batch(envs, scenario, None, False, mask, obs),
         lambda: step_batch(
-            envs, scenario, tapes, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False
+            envs, scenario, tapes, None, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False
         ),
         lambda: observe_batch(envs, scenario, mask, obs),
         lambda: first_outside(actions, 0, 1),

@@ -345,12 +345,13 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         """Begin episodes in the environments of `mask`, those of `seeded` with these random streams."""
         self._envs["stream"][seeded] = streams
         envs, scenario, _ = self._records
-        reset_batch(envs, scenario, self._attackers.are_drawn, mask, self._obs)
+        reset_batch(envs, scenario, None, self._attackers.are_drawn, mask, self._obs)
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""
         common = (
             *self._records,
+            None,
             blue,
             self._attackers.actions,
             self._obs,
