@@ -1,0 +1,84 @@
+"""The environment of CAGE Challenge 2: a vector in, a number out."""
+
+from typing import Any
+
+from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
+from CybORG.Agents.Wrappers.BlueTableWrapper import BlueTableWrapper
+from CybORG.Agents.Wrappers.EnumActionWrapper import EnumActionWrapper
+from CybORG.Agents.Wrappers.OpenAIGymWrapper import OpenAIGymWrapper
+from CybORG.Agents.Wrappers.RedTableWrapper import RedTableWrapper
+from garrison.cyborg.gym_api import METADATA, Env, four, stepped
+
+TABLES = {"red": RedTableWrapper, "blue": BlueTableWrapper}
+
+
+class ChallengeWrapper(Env, BaseWrapper):  # type: ignore[misc]
+    """A table wrapper in vector mode, numbered actions and Gym's interface around a CybORG; ends after `max_steps`."""
+
+    def __init__(
+        self,
+        agent_name: str,
+        env: Any,
+        agent: Any = None,
+        reward_threshold: float | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        super().__init__(env, agent)
+        if agent_name.lower() not in TABLES:
+            raise ValueError(f"ChallengeWrapper plays Blue or Red, not {agent_name!r}")
+        self.agent_name = agent_name
+        table = TABLES[agent_name.lower()](env, output_mode="vector")
+        self.env = OpenAIGymWrapper(agent_name=agent_name, env=EnumActionWrapper(table))
+        self.action_space = self.env.action_space
+        self.observation_space = self.env.observation_space
+        self.metadata = METADATA
+        self.reward_threshold = reward_threshold
+        self.max_steps = max_steps
+        self.step_counter: Any = None
+
+    def step(self, action: Any = None) -> Any:
+        """Play a step."""
+        observation, reward, done, info = four(self.env.step(action=action))
+        self.step_counter += 1
+        is_over = self.max_steps is not None and self.step_counter >= self.max_steps
+        return stepped(observation, reward, done, is_over, info)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
+        self.step_counter = 0
+        if seed is not None:
+            super().reset(seed=seed)
+            self.set_seed(seed)
+        return self.env.reset()
+
+    def get_attr(self, attribute: str) -> Any:
+        """Return an attribute of the numbered actions, or of the CybORG inside."""
+        return self.env.get_attr(attribute)
+
+    def get_observation(self, agent: str) -> Any:
+        """Return a side's last observation."""
+        return self.env.get_observation(agent)
+
+    def get_agent_state(self, agent: str) -> Any:
+        """Return what a side can see now; `True` sees everything."""
+        return self.env.get_agent_state(agent)
+
+    def get_action_space(self, agent: Any = None) -> Any:
+        """Return the number of actions of the side that is played, whoever is asked for."""
+        return self.env.get_action_space(self.agent_name)
+
+    def get_last_action(self, agent: str) -> Any:
+        """Return what a side did last."""
+        return self.get_attr("get_last_action")(agent)
+
+    def get_ip_map(self) -> Any:
+        """Return the addresses of the hosts."""
+        return self.get_attr("get_ip_map")()
+
+    def get_rewards(self) -> Any:
+        """Return the rewards of the last step."""
+        return self.get_attr("get_rewards")()
+
+    def get_reward_breakdown(self, agent: str) -> Any:
+        """Return a side's rewards of the last step, by host."""
+        return self.get_attr("get_reward_breakdown")(agent)

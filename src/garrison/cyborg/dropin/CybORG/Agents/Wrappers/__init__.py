@@ -1,0 +1,17 @@
+"""The wrappers, from dicts to Gym."""
+
+from garrison.cyborg.fall_through import extended
+from garrison.cyborg.refusal import refuses
+
+__path__ = extended(__path__, __name__)
+__getattr__ = refuses(__name__)
+
+from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper as BaseWrapper  # noqa: I001, each needs those before
+from CybORG.Agents.Wrappers.FixedFlatWrapper import FixedFlatWrapper as FixedFlatWrapper
+from CybORG.Agents.Wrappers.OpenAIGymWrapper import OpenAIGymWrapper as OpenAIGymWrapper
+from CybORG.Agents.Wrappers.BlueTableWrapper import BlueTableWrapper as BlueTableWrapper
+from CybORG.Agents.Wrappers.RedTableWrapper import RedTableWrapper as RedTableWrapper
+from CybORG.Agents.Wrappers.TrueTableWrapper import TrueTableWrapper as TrueTableWrapper
+from CybORG.Agents.Wrappers.EnumActionWrapper import EnumActionWrapper as EnumActionWrapper
+from CybORG.Agents.Wrappers.ChallengeWrapper import ChallengeWrapper as ChallengeWrapper
+from CybORG.Agents.Wrappers.ReduceActionSpaceWrapper import ReduceActionSpaceWrapper as ReduceActionSpaceWrapper

@@ -1,0 +1,15 @@
+"""CybORG's CAGE-2 on Garrison's simulator: the package that scripts written for the original import."""
+
+from pathlib import Path
+
+from garrison.cyborg.fall_through import extended, open_package
+from garrison.cyborg.refusal import refuses
+
+open_package(__file__)
+__path__ = extended(__path__, __name__)
+__getattr__ = refuses(__name__)
+
+from CybORG.CybORG import CybORG as CybORG  # noqa: E402, only from here on are its modules ours
+
+path = str(Path(__file__).with_name("version.txt"))
+CYBORG_VERSION = Path(path).read_text().rstrip("\n")

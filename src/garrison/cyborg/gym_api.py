@@ -1,0 +1,42 @@
+"""Whose `Env`, spaces and tuples the Gym wrappers have: the old gym's as in the original, or Gymnasium's."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cyborg.settings import chosen_api
+
+IS_GYMNASIUM = chosen_api() == "gymnasium"
+
+if IS_GYMNASIUM:
+    from gymnasium import Env as Env
+    from gymnasium import spaces as spaces
+else:
+    from gym import Env as Env
+    from gym import spaces as spaces
+
+METADATA: dict[str, Any] = {"render_modes": []} if IS_GYMNASIUM else {}
+
+
+def begun(observation: Any, info: dict[str, Any] | None = None) -> Any:
+    """Return what `reset` returns."""
+    return (_fitting(observation), info or {}) if IS_GYMNASIUM else observation
+
+
+def stepped(observation: Any, reward: float, done: bool, is_over: bool, info: dict[str, Any]) -> Any:
+    """Return what `step` returns; `is_over` says that the steps are used up, `done` that the game is."""
+    if IS_GYMNASIUM:
+        return _fitting(observation), reward, done, is_over, info
+    return observation, reward, done or is_over, info
+
+
+def four(values: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+    """Return an answer of `step` as the old gym's four values."""
+    observation, reward, done, *truncated, info = values
+    return observation, reward, done or any(truncated), info
+
+
+def _fitting(observation: Any) -> NDArray[np.float32]:
+    """Return an observation with the type of its space, which Gymnasium checks; the original's are whole numbers."""
+    return np.asarray(observation, dtype=np.float32)
