@@ -15,12 +15,15 @@ import tempfile
 import time
 from dataclasses import dataclass
 from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
 
+from garrison.cage2.names import RULES
 from tests.cyborg_clients.programs import PROGRAMS, Program
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+PAGE = ROOT / "docs" / "migration.md"
 CLOCK = re.compile(r"\d{8}_\d{6}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 RESULT_FILE = re.compile(r"^Saving evaluation results to (.+)$", re.M)
 PLACES = re.compile(r"\S*(?=/Evaluation/|/Shared/Scenarios/)")
@@ -38,23 +41,24 @@ class Played:
 
 
 def main() -> int:
-    """Run all that is there; print a table and the first difference of each program."""
-    chosen = sys.argv[1:]
-    clients = os.environ.get("CLIENTS")
+    """Run all that is there, or the programs whose names have a given word; publish if nothing was left out."""
+    words = sys.argv[1:]
+    clients = Path(os.environ.get("CLIENTS", ""))
     originals = find_originals(os.environ.get("CYBORG", ""))
     if not originals:
         print("Left out: everything, because CYBORG names no folder with the original CybORG package.")
         return 0
-    wrong = 0
+    rows = []
     for program in PROGRAMS:
-        if chosen and not any(word in program.name for word in chosen):
+        if words and not any(word in program.name for word in words):
             continue
-        if program.folder and not (clients and (Path(clients) / program.folder).is_dir()):
+        if not (clients / program.folder).is_dir():
             print(f"Left out: {program.name}, because CLIENTS has no folder {program.folder!r}.")
             continue
-        for rules, original in originals.items():
-            wrong += not compare(program, rules, original, Path(clients or ""))
-    return bool(wrong)
+        rows += [compare(program, rules, original, clients) for rules, original in originals.items()]
+    if len(rows) == len(PROGRAMS) * len(RULES) and None not in rows:
+        publish([row for row in rows if row])
+    return None in rows
 
 
 def find_originals(paths: str) -> dict[str, Path]:
@@ -67,34 +71,54 @@ def find_originals(paths: str) -> dict[str, Path]:
     return found
 
 
-def compare(program: Program, rules: str, original: Path, clients: Path) -> bool:
-    """Run one program on both and print whether they agree."""
+def compare(program: Program, rules: str, original: Path, clients: Path) -> str | None:
+    """Run one program on both and print whether they agree; return a row for the table if they do."""
     sides = {}
     for side in ("original", "garrison"):
         with tempfile.TemporaryDirectory() as folder:
             done = play(program, rules, original, clients, Path(folder), side)
         if isinstance(done, str):
             print(f"{program.name} ({rules}): does not run on {side}: {done}")
-            return False
+            return None
         sides[side] = done
     theirs, ours = sides["original"], sides["garrison"]
+    unlike = difference(theirs, ours)
+    if unlike:
+        print(f"{program.name} ({rules}): {unlike}")
+        return None
+    lines = sum(len(text.splitlines()) for text in theirs.texts.values())
+    row = (
+        f"| {program.name} | {rules} | {program.episodes} | {lines:,} | {len(theirs.files) or ''} | "
+        f"{theirs.seconds:.1f} s | {ours.seconds:.1f} s | {theirs.seconds / ours.seconds:.1f} |"
+    )
+    print(row, flush=True)
+    return row
+
+
+def difference(theirs: Played, ours: Played) -> str:
+    """Return what differs between two runs, in a few lines; nothing if they are equal."""
     for name in theirs.texts | ours.texts:
         one, other = (side.texts.get(name, "").splitlines() for side in (theirs, ours))
         if one != other:
-            print(f"{program.name} ({rules}): {name} differs:")
-            print("\n".join(list(unified_diff(one, other, "original", "garrison", lineterm="", n=0))[:SHOWN]))
-            return False
+            lines = unified_diff(one, other, "original", "garrison", lineterm="", n=0)
+            return "\n".join([f"{name} differs:", *islice(lines, SHOWN)])
     unlike = sorted(name for name in theirs.files | ours.files if theirs.files.get(name) != ours.files.get(name))
-    if unlike:
-        print(f"{program.name} ({rules}): these files differ: {', '.join(unlike)}")
-        return False
-    lines = sum(len(text.splitlines()) for text in theirs.texts.values())
-    print(
-        f"{program.name} ({rules}): equal: {program.episodes} episodes, {lines} lines, {len(theirs.files)} files of "
-        f"weights; {theirs.seconds:.1f} s and {ours.seconds:.1f} s, {theirs.seconds / ours.seconds:.1f} times as fast",
-        flush=True,
-    )
-    return True
+    return f"these files differ: {', '.join(unlike)}" if unlike else ""
+
+
+def publish(rows: list[str]) -> None:
+    """Put the table into docs/migration.md in the place of the old one."""
+    lines = [
+        "| program | rules | episodes | equal lines | equal files of weights | original | here | times as fast |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+        *rows,
+        "",
+        "Seconds of the whole program, its start and its own network included; each ran once, one after the other.",
+    ]
+    begin, end = "<!-- cyborg-clients: `make test-cyborg-clients` -->\n", "<!-- end cyborg-clients -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), flags=re.S)
+    text = begin + "\n".join(lines) + "\n" + end
+    PAGE.write_text(pattern.sub(lambda _: text, PAGE.read_text()))
 
 
 def play(program: Program, rules: str, original: Path, clients: Path, folder: Path, side: str) -> Played | str:

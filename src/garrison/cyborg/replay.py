@@ -1,4 +1,4 @@
-"""Play in the original CybORG what was played here, and say whether it shows the same: `python -P replay.py FILE RULES`.
+"""Play in the original CybORG what was played here, and compare what it shows: `python -P replay.py FILE RULES`.
 
 It runs in a process of its own, which imports the original `CybORG` and nothing of Garrison, perhaps with another
 interpreter. Before every call the generator is put where it was here; what the original shows after it, and where the

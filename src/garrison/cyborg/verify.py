@@ -1,4 +1,4 @@
-"""`garrison cyborg run --verify N`: the first episodes of a script, played again in the original CybORG and compared."""
+"""`garrison cyborg run --verify N`: a script's first episodes, played again in the original CybORG and compared."""
 
 import functools
 import json
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from garrison.cage2.cyborg import INSTALL
 from garrison.cyborg import replay
@@ -20,10 +21,12 @@ DROPIN = Path(__file__).parent / "dropin"
 
 
 def find_original(given: Path | None) -> Path:
-    """Return the folder that holds the original's package: the one given, or where Python would find it without ours."""
+    """Return the folder that holds the original's package: the one given, or where Python finds it without ours."""
     if given is not None:
         if not (given / "CybORG" / "__init__.py").is_file():
-            raise UserError(f"{given} holds no package CybORG: --original is the folder in which CybORG/__init__.py lies.")
+            raise UserError(
+                f"{given} holds no package CybORG: --original is the folder in which CybORG/__init__.py lies."
+            )
         return given.absolute()
     spec = PathFinder.find_spec("CybORG", [place for place in sys.path if Path(place).absolute() != DROPIN])
     if spec is None or spec.origin is None:
@@ -123,14 +126,13 @@ class Watched:
 
         def get_action(agent: Any, observation: Any, action_space: Any) -> Any:
             before = replay.digest(random.getstate())
-            action = super(watched, agent).get_action(observation, action_space)
+            action = agent_class.get_action(agent, observation, action_space)
             if self.is_open:
                 after = random.getstate()
                 self.turns.append({"agent": side, "before": before, "after": after, "action": replay.spell(action)})
             return action
 
-        watched = type(agent_class.__name__, (agent_class,), {"get_action": get_action})
-        return watched
+        return type(agent_class.__name__, (agent_class,), {"get_action": get_action})
 
     def begins(self) -> None:
         """Stop watching when an episode begins after enough of them."""
@@ -154,18 +156,16 @@ def _is_cyborgs(agent: Any) -> bool:
     return isinstance(agent, type) and getattr(agents, agent.__name__, None) is agent
 
 
-def watch(
-    cyborg_class: Any, episodes: int, events: list[dict[str, Any]], next_number: Callable[[], int]
-) -> None:
+def watch(cyborg_class: Any, episodes: int, events: list[dict[str, Any]], next_number: Callable[[], int]) -> None:
     """Put recording methods in the place of the class's own."""
     construct, reset, step = cyborg_class.__init__, cyborg_class.reset, cyborg_class.step
-    watched: dict[int, Watched] = {}
+    watched: WeakKeyDictionary[Any, Watched] = WeakKeyDictionary()
 
     @functools.wraps(construct)
     def recorded_construct(
         cyborg: Any, scenario_file: Any, environment: str = "sim", env_config: Any = None, agents: Any = None
     ) -> None:
-        watching = watched[id(cyborg)] = Watched(next_number(), episodes, events)
+        watching = watched[cyborg] = Watched(next_number(), episodes, events)
         before = random.getstate()
         construct(cyborg, scenario_file, environment, env_config, watching.agents(agents))
         named = {side: agent.__name__ if _is_cyborgs(agent) else "" for side, agent in (agents or {}).items()}
@@ -173,7 +173,9 @@ def watch(
 
     @functools.wraps(reset)
     def recorded_reset(cyborg: Any, agent: Any = None) -> Any:
-        watching = watched[id(cyborg)]
+        watching = watched.get(cyborg)
+        if watching is None:  # a copy of one that is
+            return reset(cyborg, agent)
         watching.begins()
         before = random.getstate()
         result = reset(cyborg, agent)
@@ -183,21 +185,22 @@ def watch(
 
     @functools.wraps(step)
     def recorded_step(cyborg: Any, agent: Any = None, action: Any = None, skip_valid_action_check: bool = False) -> Any:
-        watching = watched[id(cyborg)]
+        watching = watched.get(cyborg)
+        if watching is None or not watching.is_open:
+            return step(cyborg, agent, action, skip_valid_action_check)
         watching.turns = []
         before = random.getstate()
         result = step(cyborg, agent, action, skip_valid_action_check)
-        if watching.is_open:
-            watching.note(
-                "step",
-                before,
-                cyborg,
-                result,
-                agent=agent,
-                action=None if action is None else replay.spell(action),
-                skips_check=skip_valid_action_check,
-                turns=watching.turns,
-            )
+        watching.note(
+            "step",
+            before,
+            cyborg,
+            result,
+            agent=agent,
+            action=None if action is None else replay.spell(action),
+            skips_check=skip_valid_action_check,
+            turns=watching.turns,
+        )
         return result
 
     cyborg_class.__init__ = recorded_construct
