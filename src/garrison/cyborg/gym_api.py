@@ -1,5 +1,6 @@
 """Whose `Env`, spaces and tuples the Gym wrappers have: the old gym's as in the original, or Gymnasium's."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,9 @@ from garrison.cyborg.settings import chosen_api
 
 IS_GYMNASIUM = chosen_api() == "gymnasium"
 
-if IS_GYMNASIUM:
-    from gymnasium import Env as Env
-    from gymnasium import spaces as spaces
-else:
-    from gym import Env as Env
-    from gym import spaces as spaces
+gym: Any = import_module("gymnasium" if IS_GYMNASIUM else "gym")
+Env = gym.Env
+spaces = gym.spaces
 
 METADATA: dict[str, Any] = {"render_modes": []} if IS_GYMNASIUM else {}
 

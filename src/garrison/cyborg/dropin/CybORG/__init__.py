@@ -9,7 +9,7 @@ open_package(__file__)
 __path__ = extended(__path__, __name__)
 __getattr__ = refuses(__name__)
 
-from CybORG.CybORG import CybORG as CybORG  # noqa: E402, only from here on are its modules ours
+from CybORG.CybORG import CybORG as CybORG
 
 path = str(Path(__file__).with_name("version.txt"))
 CYBORG_VERSION = Path(path).read_text().rstrip("\n")

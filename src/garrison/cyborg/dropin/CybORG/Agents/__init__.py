@@ -6,7 +6,7 @@ from garrison.cyborg.refusal import refuses
 __path__ = extended(__path__, __name__)
 __getattr__ = refuses(__name__)
 
-from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent as BaseAgent  # noqa: I001, the original's order
+from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent as BaseAgent
 from CybORG.Agents.SimpleAgents.SleepAgent import SleepAgent as SleepAgent
 from CybORG.Agents.SimpleAgents.B_line import B_lineAgent as B_lineAgent
 from CybORG.Agents.SimpleAgents.Meander import RedMeanderAgent as RedMeanderAgent

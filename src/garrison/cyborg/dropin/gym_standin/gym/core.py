@@ -55,9 +55,8 @@ class Env:
     def __enter__(self) -> "Env":
         return self
 
-    def __exit__(self, *args: Any) -> bool:
+    def __exit__(self, *args: Any) -> None:
         self.close()
-        return False
 
 
 class Wrapper(Env):

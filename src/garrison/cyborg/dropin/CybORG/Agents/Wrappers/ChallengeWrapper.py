@@ -47,7 +47,7 @@ class ChallengeWrapper(Env, BaseWrapper):  # type: ignore[misc]
         """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
         self.step_counter = 0
         if seed is not None:
-            super().reset(seed=seed)
+            Env.reset(self, seed=seed)
             self.set_seed(seed)
         return self.env.reset()
 

@@ -47,7 +47,7 @@ class OpenAIGymWrapper(Env, BaseWrapper):  # type: ignore[misc]
     def reset(self, agent: Any = None, *, seed: int | None = None, options: Any = None) -> Any:
         """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
         if seed is not None:
-            super().reset(seed=seed)
+            Env.reset(self, seed=seed)
             self.set_seed(seed)
         result = self.env.reset(self.agent_name)
         result.action_space = self.action_space_change(result.action_space)

@@ -6,7 +6,7 @@ from garrison.cyborg.refusal import refuses
 __path__ = extended(__path__, __name__)
 __getattr__ = refuses(__name__)
 
-from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper as BaseWrapper  # noqa: I001, each needs those before
+from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper as BaseWrapper
 from CybORG.Agents.Wrappers.FixedFlatWrapper import FixedFlatWrapper as FixedFlatWrapper
 from CybORG.Agents.Wrappers.OpenAIGymWrapper import OpenAIGymWrapper as OpenAIGymWrapper
 from CybORG.Agents.Wrappers.BlueTableWrapper import BlueTableWrapper as BlueTableWrapper
