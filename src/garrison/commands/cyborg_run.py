@@ -1,5 +1,6 @@
 """`garrison cyborg run SCRIPT`: a script that imports CybORG gets Garrison's."""
 
+import sys
 from dataclasses import dataclass
 
 import tyro
@@ -24,6 +25,13 @@ class Arguments:
     """Whose tuples and spaces the Gym wrappers have: the old `gym`'s as in the original, or `gymnasium`'s."""
     profile: bool = False
     """At the end, say which path the script took through the simulator and where its time went."""
+    verify: int = 0
+    """At the end, play the first N episodes of every CybORG again in the original, and compare every observation,
+    reward and draw; exit with 1 at the first difference."""
+    original: str = ""
+    """For --verify: the folder with the original's package; by default the CybORG that Python finds without ours."""
+    original_python: str = ""
+    """For --verify: an interpreter that has what the original needs; by default this one."""
 
 
 def main(arguments: list[str]) -> int:
@@ -37,7 +45,16 @@ def main(arguments: list[str]) -> int:
 
     command(target)  # complains before anything is staged
     folder = staged()
-    return run(target, variables(folder, chosen.rules, chosen.api, chosen.profile), folder)
+    settings = variables(folder, chosen.rules, chosen.api, chosen.profile)
+    if not chosen.verify:
+        return run(target, settings, folder)
+
+    from garrison.cyborg.verify import Verification
+
+    verification = Verification(chosen.verify, chosen.rules, folder, chosen.original, chosen.original_python, target)
+    code = run(target, {**settings, **verification.variables}, folder)
+    print(verification.compare(), file=sys.stderr)
+    return code
 
 
 def split(arguments: list[str]) -> tuple[list[str], list[str]]:

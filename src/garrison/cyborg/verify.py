@@ -15,28 +15,39 @@ from garrison.cyborg.settings import verify_variable
 from garrison.errors import GarrisonError, UserError
 
 
-def find_original(given: str, ours: Path) -> Path:
-    """Return the folder that holds the original's package: the one given, or where Python finds it without ours."""
+def find_original(given: str, ours: Path, target: list[str]) -> Path:
+    """Return the folder that holds the original's package: the one given, or where the script would find it."""
     if given:
         if not (Path(given) / "CybORG" / "__init__.py").is_file():
             raise UserError(f"{given} holds no package CybORG: --original is the folder that has CybORG/__init__.py.")
         return Path(given).absolute()
-    spec = PathFinder.find_spec("CybORG", [place for place in sys.path if Path(place).absolute() != ours])
+    first = Path.cwd() if target[0] in ("-m", "-c") else Path(target[0]).absolute().parent
+    others = [place for place in sys.path if Path(place).absolute() != ours]
+    spec = PathFinder.find_spec("CybORG", [str(first), *others])
     if spec is None or spec.origin is None:
         raise UserError("--verify compares with the original CybORG, which cannot be imported.", hint=INSTALL)
     return Path(spec.origin).absolute().parents[1]
 
 
 class Verification:
-    """What a script played, in a folder that its processes write into, and how it compares with the original."""
+    """What a script played, in a folder that its processes write into, and how it compares with the original.
 
-    def __init__(self, episodes: int, rules: str, ours: Path, original: str = "", python: str = "") -> None:
+    Args:
+        episodes: how many of each CybORG object are compared.
+        rules: that the script plays by.
+        ours: the folder with our package.
+        original: the folder with the original's; "" lets Python find it.
+        python: the interpreter for the original; "" is this one.
+        target: the script with its arguments.
+    """
+
+    def __init__(self, episodes: int, rules: str, ours: Path, original: str, python: str, target: list[str]) -> None:
         if episodes < 1:
             raise UserError(f"--verify takes the number of episodes to compare, at least 1; got {episodes}")
         self._rules = rules
         self._python = python or sys.executable
         self._ours = ours
-        self._original = find_original(original, ours)
+        self._original = find_original(original, ours, target)
         self._folder = tempfile.TemporaryDirectory()
         self.variables = verify_variable(episodes, Path(self._folder.name))
         """for the environment of the script"""

@@ -8,7 +8,7 @@ import functools
 import json
 import os
 import random
-import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -86,7 +86,8 @@ class Watched:
 
 def is_cyborgs(agent: Any) -> bool:
     """Say whether an agent's class is one that the original has too, and can play itself."""
-    return isinstance(agent, type) and getattr(sys.modules["CybORG.Agents"], agent.__name__, None) is agent
+    agents = import_module("CybORG.Agents")
+    return isinstance(agent, type) and getattr(agents, agent.__name__, None) is agent
 
 
 def watch(cyborg_class: Any, episodes: int, folder: Path) -> None:

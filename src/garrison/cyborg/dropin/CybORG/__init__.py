@@ -4,6 +4,7 @@ from pathlib import Path
 
 from garrison.cyborg.fall_through import extended, open_package
 from garrison.cyborg.refusal import refuses
+from garrison.cyborg.watching import watch_if_asked
 
 open_package(__file__)
 __path__ = extended(__path__, __name__)
@@ -11,5 +12,6 @@ __getattr__ = refuses(__name__)
 
 from CybORG.CybORG import CybORG as CybORG
 
+watch_if_asked(CybORG)
 path = str(Path(__file__).with_name("version.txt"))
 CYBORG_VERSION = Path(path).read_text().rstrip("\n")
