@@ -17,6 +17,7 @@ from garrison.cage2.names import (
     DEFAULT_OBSERVATION,
     DEFAULT_RED,
     DEFAULT_RULES,
+    DEFAULT_SOURCE,
 )
 from garrison.cage2.red_agent import RedAgent
 from garrison.cage2.rendering import RENDER_MODES
@@ -34,10 +35,10 @@ def _mask_info(infos: dict[str, Any]) -> dict[str, Any]:
 class Env(gymnasium.Env[NDArray[np.int8], Any]):
     """CAGE Challenge 2 for Blue: 52 bits in, one of 145 actions out.
 
-    `red`, `rules`, `length`, `encoder`, `scenario`, `observation`, `actions`, `workflow` and `action_mask_infos` are
-    those of `VectorEnv`; the arrays that `reset` and `step` return belong to the caller. An episode is truncated at its
-    length and never terminates. `render_mode` is None, `ansi` (tables as text), `rgb_array` (a picture), or `human`:
-    then every reset and step prints the tables.
+    `red`, `rules`, `length`, `encoder`, `scenario`, `observation`, `actions`, `workflow`, `action_mask_infos` and
+    `source` are those of `VectorEnv`; the arrays that `reset` and `step` return belong to the caller. An episode is
+    truncated at its length and never terminates. `render_mode` is None, `ansi` (tables as text), `rgb_array` (a
+    picture), or `human`: then every reset and step prints the tables.
 
     >>> import gymnasium
     >>> env = gymnasium.make("garrison/CAGE2-v0", red="meander", length=30)
@@ -64,6 +65,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
         workflow: Workflow | None = None,
         action_mask_infos: bool = False,
         render_mode: str | None = None,
+        source: str = DEFAULT_SOURCE,
     ) -> None:
         choose("render_mode", render_mode or "ansi", self.metadata["render_modes"])
         self._batch = VectorEnv(
@@ -78,6 +80,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
             workflow=workflow,
             autoreset_mode=AutoresetMode.DISABLED,
             action_mask_infos=action_mask_infos,
+            source=source,
             copy=False,
             render_mode=None if render_mode == "human" else render_mode,
         )

@@ -16,13 +16,13 @@ RED_KINDS = RedKind.INVALID  # an external attacker chooses among the kinds befo
 HIGHEST_SEED = 2**64 - 1
 
 
-def episode_lengths(value: Any, num_envs: int) -> list[int]:
+def episode_lengths(value: Any, num_envs: int, highest: int = MAX_LENGTH) -> list[int]:
     """Return the episode length of each environment."""
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
         if len(value) != num_envs:
             raise UserError(f"length as a list needs one for each of the {num_envs} environments; got {len(value)}.")
-        return [whole("length", v, 1, MAX_LENGTH) for v in value]
-    return [whole("length", value, 1, MAX_LENGTH)] * num_envs
+        return [whole("length", v, 1, highest) for v in value]
+    return [whole("length", value, 1, highest)] * num_envs
 
 
 def parse_red(red: Any, num_envs: int) -> tuple[Any, NDArray[np.float64]]:

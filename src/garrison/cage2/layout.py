@@ -246,3 +246,12 @@ DETAILS = _without_gaps(
         ("lifted", "i2"),  # place of the session that an escalation lifted among those of its host, else -1
     ]
 )
+
+DETAILED_STATE = _without_gaps(  # both records of such an environment in one, to be saved
+    [
+        (name, dtype[name].base, dtype[name].shape)
+        for dtype in (STATE, DETAILS)
+        for name in dtype.names or ()
+        if name != "unused"
+    ]
+)

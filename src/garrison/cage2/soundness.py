@@ -12,7 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.layout import MAX_LENGTH, NUM_UNITS, SCENARIO, STATE, TAPE, Record
+from garrison.cage2.details import NUM_BLOCKS, NUM_PIDS, SESSION, find_process, is_reported
+from garrison.cage2.layout import (
+    DETAILS,
+    GENERATOR_WORDS,
+    MAX_DETAILED_LENGTH,
+    MAX_LENGTH,
+    MAX_PROCESSES,
+    MAX_REPORTS,
+    NUM_UNITS,
+    SCENARIO,
+    STATE,
+    TAPE,
+    Record,
+)
 from garrison.cage2.names import (
     NUM_ACTIONS,
     NUM_DECOYS,
@@ -45,6 +58,8 @@ PORT_MASK: Range = (0, 2 ** len(PORTS) - 1)
 EXPLOIT: Range = (0, NUM_EXPLOITS - 1)
 EXPLOIT_OR_NONE: Range = (-1, NUM_EXPLOITS - 1)
 COUNT: Range = (0, MAX_LENGTH)
+PID: Range = (0, NUM_PIDS - 1)
+ADDRESS: Range = (0, 16 * NUM_BLOCKS - 1)
 UNIT: Range = (0, NUM_UNITS - 1)
 FINITE: Range = (-np.finfo(np.float64).max, np.finfo(np.float64).max)
 HIGHEST_COST = 1e6  # of one term of a step's reward; so that sums stay exact to their resolution
@@ -60,7 +75,7 @@ STATE_RANGES: dict[str, Range] = {
     "t": COUNT,
     "length": (1, MAX_LENGTH),
     "done": FLAG,
-    "source": (Source.STREAM, Source.TAPE),
+    "source": (Source.STREAM, Source.CYBORG),
     "stream": ANY,
     "access": ACCESS,
     "access_oldest": ACCESS,
@@ -196,10 +211,36 @@ TAPE_RANGES: dict[str, Range] = {
 }
 """What each field of `TAPE` may hold; -1 is a draw that was not made"""
 
+DETAILS_RANGES: dict[str, Range] = {
+    "generator": ANY,
+    "position": (0, GENERATOR_WORDS),
+    "addresses": ADDRESS,
+    "subnets": ADDRESS,
+    "session_pids": PID,
+    "process_count": (0, MAX_PROCESSES),
+    "process_host": HOST,
+    "process_pid": PID,
+    "process_decoy": (SESSION, NUM_DECOYS - 1),
+    "process_level": ACCESS,
+    "registered": PID,
+    "report_count": (0, MAX_REPORTS),
+    "report_host": HOST,
+    "report_pid": PID,
+    "used_ports": ANY,
+    "address_order": HOST,
+    "host_order": HOST,
+    "drawn": (0, 2**16 - 1),
+    "drawn_count": (0, 2**31 - 1),
+    "lifted": (-1, MAX_PROCESSES),
+    "unused": (0, 0),
+}
+"""What each field of `DETAILS` may hold"""
+
 _RANGES: dict[str, tuple[np.dtype[np.void], Mapping[str, Range]]] = {
     "state": (STATE, STATE_RANGES),
     "scenario": (SCENARIO, SCENARIO_RANGES),
     "tape": (TAPE, TAPE_RANGES),
+    "details": (DETAILS, DETAILS_RANGES),
 }
 
 # How the fields of a state must fit together; `_broken_rule` returns the place of the first that is broken.
@@ -215,6 +256,13 @@ _RULES = (
     "the steps that Blue remembers leave room for more",
     "no more fixes comply than were made, and they leave room for more",
     "both orders of the workflow have each unit once",
+)
+_DETAIL_RULES = (
+    "its generator has a bit that is set",
+    "its processes and reports leave room for more",
+    "Red's first session is the first process",
+    "each process is a session with a level or a decoy, and has an id of its own",
+    "its processes are the sessions and decoys that its state counts",
 )
 
 
@@ -305,20 +353,107 @@ def _orders_are_whole(env: Record) -> bool:
     return now == later == (1 << NUM_UNITS) - 1
 
 
-def check_states(envs: NDArray[np.void], scenario: NDArray[np.void], tape_steps: int) -> None:
+@kernel(cached=True)
+def first_unsound_details(
+    envs: NDArray[np.void], scenarios: NDArray[np.void], details: NDArray[np.void]
+) -> tuple[int, int]:
+    """Return the first environment whose details do not fit its state, and the rule that this breaks; or -1, -1."""
+    sc = scenarios[0]
+    for i in range(len(envs)):
+        rule = _broken_detail_rule(envs[i], sc, details[i])
+        if rule >= 0:
+            return i, rule
+    return -1, -1
+
+
+@kernel
+def _broken_detail_rule(env: Record, sc: Record, own: Record) -> int:
+    used = np.int64(own.generator[0]) & 0x80000000  # its other bits are never used
+    for i in range(1, GENERATOR_WORDS):
+        used |= np.int64(own.generator[i])
+    if used == 0:
+        return 0
+    left = int(env.length) - int(env.t)
+    is_long = env.length > MAX_DETAILED_LENGTH
+    if is_long or own.process_count + 2 * left > MAX_PROCESSES or own.report_count + left > MAX_REPORTS:
+        return 1
+    if own.process_count > 0 and (
+        own.process_host[0] != sc.foothold
+        or own.process_decoy[0] != SESSION
+        or own.process_level[0] != Access.PRIVILEGED
+    ):
+        return 2
+    for i in range(own.process_count):
+        is_session = own.process_decoy[i] == SESSION
+        pid = int(own.process_pid[i])
+        is_first = find_process(own, int(own.process_host[i]), pid) == i
+        if pid == 0 or not is_first or is_session == (own.process_level[i] == Access.NONE):
+            return 3
+    for h in range(NUM_HOSTS):
+        if not _counts_follow(env, own, h):
+            return 4
+    return -1
+
+
+@kernel
+def _counts_follow(env: Record, own: Record, h: int) -> bool:
+    sessions, removable, hidden, reported, lead, oldest_fixed = 0, 0, 0, 0, 0, Access.NONE
+    decoys = np.zeros(NUM_DECOYS, np.int64)
+    for i in range(own.process_count):
+        if own.process_host[i] != h:
+            continue
+        if own.process_decoy[i] != SESSION:
+            decoys[own.process_decoy[i]] += 1
+            continue
+        sessions += 1
+        level = int(own.process_level[i])
+        is_told = is_reported(own, h, int(own.process_pid[i]))
+        if level == Access.USER and is_told:
+            removable += 1
+            lead += 1 if oldest_fixed == Access.NONE else 0
+            continue
+        oldest_fixed = level if oldest_fixed == Access.NONE else oldest_fixed
+        hidden += 1 if level == Access.USER else 0
+        reported += 1 if level == Access.PRIVILEGED and is_told else 0
+    for d in range(NUM_DECOYS):
+        if env.decoys[h, d] != decoys[d]:
+            return False
+    return bool(
+        env.sessions[h] == sessions
+        and env.removable[h] == removable
+        and env.hidden[h] == hidden
+        and env.reported[h] == reported
+        and env.lead[h] == lead
+        and env.oldest_fixed[h] == oldest_fixed
+    )
+
+
+def check_states(
+    envs: NDArray[np.void], scenario: NDArray[np.void], tape_steps: int, details: NDArray[np.void] | None = None
+) -> None:
     """Raise unless every state is one that kernels can go on from.
 
     Args:
         envs: (n,) records of `STATE`.
         scenario: one record of `SCENARIO`, already checked.
         tape_steps: how many steps the attached tape of each environment has.
+        details: (n,) records of `DETAILS`, where the draws are CybORG's own.
     """
     envs = np.ascontiguousarray(envs).reshape(-1)
     check_ranges("state", envs)
-    i, rule = first_unsound(records(envs), records(scenario), tape_steps)
+    _complain(*first_unsound(records(envs), records(scenario), tape_steps), _RULES)
+    if np.any((envs["source"] == Source.CYBORG) != (details is not None)):
+        raise UserError("the state names another source of random draws than the batch has.")
+    if details is not None:
+        details = np.ascontiguousarray(details).reshape(-1)
+        check_ranges("details", details)
+        _complain(*first_unsound_details(records(envs), records(scenario), records(details)), _DETAIL_RULES)
+
+
+def _complain(i: int, rule: int, rules: tuple[str, ...]) -> None:
     if i >= 0:
         raise UserError(
-            f"the state of environment {i} is none that a game can reach: it must hold that {_RULES[rule]}.",
+            f"the state of environment {i} is none that a game can reach: it must hold that {rules[rule]}.",
             hint="It is damaged, or was changed by hand.",
         )
 

@@ -12,7 +12,8 @@ from garrison.cage2.compliance import begin_compliance, end_compliance, judge, w
 from garrison.cage2.defend import allow, defend
 from garrison.cage2.defender_memory import forget, remember
 from garrison.cage2.details import draw_network
-from garrison.cage2.layout import NUM_TERMS, SCENARIO, STATE, TAPE, Record
+from garrison.cage2.layout import DETAILS, GENERATOR_WORDS, NUM_TERMS, SCENARIO, STATE, TAPE, Record
+from garrison.cage2.mersenne import seed_generators
 from garrison.cage2.names import (
     FIRST_BLOCK,
     NUM_ACTIONS,
@@ -33,7 +34,7 @@ from garrison.cage2.red import choose_red_action
 from garrison.cage2.reward import charge
 from garrison.cage2.rng import uniform
 from garrison.cage2.sessions import clear_sessions
-from garrison.cage2.soundness import first_row_outside, first_unsound, warm_up_checks
+from garrison.cage2.soundness import first_row_outside, first_unsound, first_unsound_details, warm_up_checks
 from garrison.jit import COMPILED, is_compiled, kernel
 
 Records = NDArray[np.void]
@@ -284,25 +285,53 @@ def are_compiled() -> bool:
     return is_compiled(*_ENTRIES)
 
 
-def warm_up() -> None:
-    """Compile every kernel that Python calls, or load it from the cache; say how far it is if that takes long."""
-    if not COMPILED or all(k.signatures for k in _ENTRIES):
+def warm_up(with_details: bool = False) -> None:
+    """Compile every kernel that Python calls, or load it from the cache; say how far it is if that takes long.
+
+    Only a batch that draws as CybORG does needs the kernels `with_details`.
+    """
+    if not COMPILED:
         return
     envs, scenario, tapes = np.zeros(1, STATE), np.zeros(1, SCENARIO), np.zeros((1, 1), TAPE)
     mask, obs, actions = np.ones(1, np.bool_), np.zeros((1, NUM_BITS), np.int8), np.zeros(1, np.int64)
     red_actions = np.zeros((1, 2), np.int8)
     rewards, masks = np.zeros(1), np.zeros((1, NUM_ACTIONS), np.bool_)
-    calls: list[Callable[[], object]] = [
-        lambda: reset_batch(envs, scenario, None, False, mask, obs),
-        lambda: step_batch(
-            envs, scenario, tapes, None, actions, red_actions, obs, obs, rewards, mask, 0, 1, RESET_DISABLED, False
-        ),
-        lambda: observe_batch(envs, scenario, mask, obs),
-        lambda: first_outside(actions, 0, 1),
-        lambda: mask_batch(envs, scenario, False, masks),
-        lambda: warm_up_checks(envs, scenario, tapes),
-    ]
-    takes_long = not are_compiled()
+
+    def reset_and_step(details: Any) -> list[Callable[[], object]]:
+        common = (envs, scenario, tapes, details, actions, red_actions, obs, obs, rewards, mask)
+        return [
+            lambda: reset_batch(envs, scenario, details, False, mask, obs),
+            lambda: step_batch(*common, 0, 1, RESET_DISABLED, False),
+        ]
+
+    if not all(k.signatures for k in _ENTRIES):
+        _call(
+            [
+                *reset_and_step(None),
+                lambda: observe_batch(envs, scenario, mask, obs),
+                lambda: first_outside(actions, 0, 1),
+                lambda: mask_batch(envs, scenario, False, masks),
+                lambda: warm_up_checks(envs, scenario, tapes),
+            ],
+            takes_long=not are_compiled(),
+        )
+    last: Any = seed_generators  # of the kernels with details: the others have been compiled before it
+    if with_details and not last.signatures:
+        details = np.zeros(1, DETAILS)
+        details["position"] = GENERATOR_WORDS
+        details["generator"] = 1  # a generator of zeros would never draw a process id
+        keys = np.zeros((1, 1), np.uint32), np.ones(1, np.int64)
+        _call(
+            [
+                *reset_and_step(details),
+                lambda: first_unsound_details(envs, scenario, details),
+                lambda: seed_generators(details, np.zeros(1, np.int64), *keys),
+            ],
+            takes_long=not is_compiled(last),
+        )
+
+
+def _call(calls: list[Callable[[], object]], takes_long: bool) -> None:
     for number, call in enumerate(calls):
         if takes_long:
             tell_compiling(number, len(calls), sys.stderr)

@@ -95,6 +95,13 @@ class Trace:
         """How many episodes the file holds."""
         return len(self.arrays["action"])
 
+    def seeds(self) -> list[int]:
+        """Return what Python's generator was seeded with right before each episode's reset."""
+        seeds = self.arrays.get("seed")
+        if seeds is None or seeds.shape != (self.episodes,) or seeds.dtype.kind not in "iu" or seeds.min() < 0:
+            raise UserError(f"{self.file} has no seeds to play from: `seed` must be one whole number an episode.")
+        return [int(seed) for seed in seeds]
+
     def tapes(self) -> NDArray[np.void]:
         """Return the draws that decide something, (episodes, length) records of `TAPE`."""
         tapes = np.zeros((self.episodes, self.length), TAPE)

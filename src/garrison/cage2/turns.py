@@ -25,6 +25,7 @@ from garrison.cage2.layout import (
     TAPE,
 )
 from garrison.cage2.names import (
+    DEFAULT_ENCODER,
     DEFAULT_RULES,
     NUM_ACTIONS,
     NUM_EXPLOITS,
@@ -96,6 +97,7 @@ class Turns:
     Args:
         rules: `head` or `leaderboard`.
         red: `bline`, `meander` or `sleep`, which choose for themselves, or `external`. Nothing is drawn.
+        encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
     """
 
     env: Any
@@ -105,8 +107,8 @@ class Turns:
     bits: NDArray[np.int8]
     """Blue's 52 bits, after `reset` and `end`"""
 
-    def __init__(self, rules: str = DEFAULT_RULES, red: str = "external") -> None:
-        self._scenario = load_scenario(None, rules)
+    def __init__(self, rules: str = DEFAULT_RULES, red: str = "external", encoder: str = DEFAULT_ENCODER) -> None:
+        self._scenario = load_scenario(None, rules, encoder)
         self._envs = np.zeros(1, STATE)
         self._details = np.zeros(1, DETAILS)
         self._envs["red"] = REDS.index(choose("red", red, REDS))

@@ -17,7 +17,8 @@ from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.attackers import Attackers
 from garrison.cage2.infos import episode_infos
 from garrison.cage2.inputs import HIGHEST_SEED, blue_actions, environment_ids, episode_lengths, seeds_from_system
-from garrison.cage2.layout import SCENARIO, STATE, TAPE
+from garrison.cage2.layout import DETAILS, MAX_DETAILED_LENGTH, MAX_LENGTH, SCENARIO, STATE, TAPE
+from garrison.cage2.mersenne import seed_generators, seed_keys
 from garrison.cage2.names import (
     ACTION_SETS,
     DEFAULT_ACTIONS,
@@ -26,7 +27,9 @@ from garrison.cage2.names import (
     DEFAULT_OBSERVATION,
     DEFAULT_RED,
     DEFAULT_RULES,
+    DEFAULT_SOURCE,
     NUM_ACTIONS,
+    SOURCES,
     Red,
     Source,
 )
@@ -34,6 +37,7 @@ from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.red_agent import RedAgent
 from garrison.cage2.rendering import RENDER_MODES, Rendering
 from garrison.cage2.rng import seed_streams
+from garrison.cage2.saved_states import joined, split
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.soundness import check_scenario, check_states, check_tapes
 from garrison.cage2.step import (
@@ -96,6 +100,11 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             where TorchRL and Tianshou look for it; it costs more than the step itself.
         copy: return fresh arrays; False returns the buffers.
         render_mode: None; `ansi`: `render` returns the tables of all environments as text; `rgb_array`: pictures.
+        source: where random draws come from: `stream`, a generator of ours that makes only the draws that matter; or
+            `cyborg`, Python's generator used as CybORG uses it, so that a seed gives CybORG's own episode of that seed:
+            the one that follows on `random.seed(seed)` right before its `reset()`. The generator goes on from episode
+            to episode. `CybORG(...)` and `ChallengeWrapper(...)` each take the draws of a reset as well: a script that
+            seeds first is matched by two more resets. Such a batch takes about 50 kB for each environment.
     """
 
     metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 4}  # noqa: RUF012 - as in Gymnasium
@@ -125,6 +134,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         action_mask_infos: bool = False,
         copy: bool = True,
         render_mode: str | None = None,
+        source: str = DEFAULT_SOURCE,
     ) -> None:
         self.num_envs = num_envs = resets.whole("num_envs", num_envs, 1, 2**31 - 1)
         self._threads = resets.whole("threads", threads, 1, 1024)
@@ -137,11 +147,17 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._scenario = load_scenario(scenario, rules, encoder)
         self._envs = np.zeros(num_envs, STATE)
         self._envs["bline_user"] = -1  # the one field whose zero means something before the first reset
-        self._envs["length"] = episode_lengths(length, num_envs)
+        has_details = choose("source", source, SOURCES) == "cyborg"
+        self._envs["length"] = episode_lengths(length, num_envs, MAX_DETAILED_LENGTH if has_details else MAX_LENGTH)
         self._attackers = Attackers(red, num_envs)
         self._envs["red"], self._scenario["red_odds"] = self._attackers.codes, self._attackers.odds
-        self._envs["stream"] = seed_streams(seeds_from_system(num_envs))
+        if has_details and (scenario is not None or self._attackers.are_drawn):
+            what = "plays no changed scenario" if scenario is not None else "draws no attacker from a mixture"
+            raise UserError(f"CybORG {what}, so source='cyborg' cannot either: leave it out, or use source='stream'.")
+        seeds = seeds_from_system(num_envs)
+        self._envs["stream"] = seed_streams(seeds)
         self._seeds = np.full(num_envs, -1, object)  # the last ones given
+        self._details = np.zeros(num_envs, DETAILS) if has_details else None
         self._tapes = np.zeros((1, 1), TAPE)
 
         width = choose_observation(self._scenario, observation)
@@ -164,13 +180,17 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._truncations = np.zeros(num_envs, np.bool_)
         self._is_reset = False
         self._attach()
-        warm_up()
+        warm_up(has_details)
+        if has_details:
+            self._envs["source"] = Source.CYBORG
+            self._seed_details(list(range(num_envs)), seeds)
 
     def _attach(self) -> None:
         """Make what is derived from the arrays: after construction, unpickling or copying."""
         self.truth = Truth.of(self._envs)
         self.workflow = None if self._workflow is None else Compliance.of(self._workflow, self._envs)
-        self._records = records(self._envs), records(self._scenario), records(self._tapes)
+        details = None if self._details is None else records(self._details)
+        self._records = records(self._envs), records(self._scenario), records(self._tapes), details
         self._team = ThreadTeam(self._threads - 1)
         pieces = 1 if self._threads == 1 else min(SLICES_PER_THREAD * self._threads, self.num_envs)
         bounds = np.linspace(0, self.num_envs, pieces + 1).astype(int)
@@ -264,28 +284,29 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         entry does not know this.
         """
         masks = np.empty((self.num_envs, NUM_ACTIONS), np.bool_)
-        envs, scenario, _ = self._records
+        envs, scenario, *_ = self._records
         mask_batch(envs, scenario, by_truth, masks)
         return masks if len(self._action_ids) == NUM_ACTIONS else masks[:, self._action_ids]
 
     def get_state(self, env_ids: Ids = None) -> NDArray[np.void]:
         """Return a copy of the complete state of some environments, random streams included."""
-        return self._envs[self._ids(env_ids)].copy()
+        ids = self._ids(env_ids)
+        return joined(self._envs[ids], None if self._details is None else self._details[ids])
 
     def set_state(self, state: NDArray[np.void], env_ids: Ids = None) -> None:
         """Put saved states into some environments, one each; they go on exactly as the saved ones would."""
         ids = self._ids(env_ids)
-        if not isinstance(state, np.ndarray) or state.dtype != STATE:
-            got = state.dtype if isinstance(state, np.ndarray) else type(state).__name__
-            raise UserError(f"the state has another layout than this version of Garrison uses: {str(got)[:80]}.")
+        state, details = split(state, self._details is not None)
         if state.shape not in ((len(ids),), ()):
             raise UserError(f"the state holds {len(state)} environments, but {len(ids)} were to be set.")
         if not self._attackers.are_external and np.any(state["red"] == Red.EXTERNAL):
             raise UserError("the state has an external attacker; make the batch with red='external' to go on with it.")
         if self._workflow is not None and np.any(state["order"].sum(axis=-1) == 0):
             raise UserError("the state comes from a batch without a workflow, so it has no orders to go on with.")
-        check_states(state, self._scenario, self._tape_steps)
+        check_states(state, self._scenario, self._tape_steps, details)
         self._envs[ids] = state
+        if self._details is not None:
+            self._details[ids] = details
         mask = np.zeros(self.num_envs, np.bool_)
         mask[ids] = True
         self._observe(mask)
@@ -312,6 +333,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             "_truncations",
         ):
             setattr(twin, name, getattr(self, name)[ids])
+        twin._details = None if self._details is None else self._details[ids]
         if self._tapes.shape[1] > 1:
             twin._tapes = self._tapes[ids]
         twin._scenario = self._scenario.copy()
@@ -323,6 +345,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def play_tapes(self, tapes: NDArray[np.void]) -> None:
         """Take the random draws from recordings, (n, steps) records of `TAPE`, instead of the streams."""
+        if self._details is not None:
+            raise UserError("this batch draws as CybORG does: make it with source='stream' to play tapes.")
         longest = int(self._envs["length"].max())
         if tapes.dtype != TAPE or tapes.ndim != 2 or len(tapes) != self.num_envs or tapes.shape[1] < longest:
             raise UserError(f"tapes must be ({self.num_envs}, {longest}) records of TAPE; got {tapes.shape}.")
@@ -344,14 +368,19 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _begin(self, mask: NDArray[np.bool_], seeded: list[int], streams: NDArray[np.uint32]) -> None:
         """Begin episodes in the environments of `mask`, those of `seeded` with these random streams."""
         self._envs["stream"][seeded] = streams
-        envs, scenario, _ = self._records
-        reset_batch(envs, scenario, None, self._attackers.are_drawn, mask, self._obs)
+        self._seed_details(seeded, self._seeds[seeded].tolist())
+        envs, scenario, _, details = self._records
+        reset_batch(envs, scenario, details, self._attackers.are_drawn, mask, self._obs)
+
+    def _seed_details(self, ids: list[int], seeds: list[int]) -> None:
+        """Seed the generators of some environments as `random.seed` would, where the draws are CybORG's own."""
+        if self._details is not None and ids:
+            seed_generators(records(self._details), np.array(ids), *seed_keys(seeds))
 
     def _run(self, blue: NDArray[np.int64]) -> int:
         """Step every slice of the batch and return how many episodes ended."""
         common = (
             *self._records,
-            None,
             blue,
             self._attackers.actions,
             self._obs,
@@ -366,7 +395,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def _observe(self, mask: NDArray[np.bool_]) -> None:
         """Write the observations of the environments of `mask`, from their present state."""
-        envs, scenario, _ = self._records
+        envs, scenario, *_ = self._records
         observe_batch(envs, scenario, mask, self._obs)
 
     def _ids(self, env_ids: Ids) -> NDArray[np.intp]:
@@ -417,7 +446,11 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
                 )
         check_scenario(self._scenario)
         check_tapes(self._tapes)
-        check_states(self._envs, self._scenario, self._tape_steps)
+        if self._details is not None and (self._details.dtype != DETAILS or self._details.shape != (n,)):
+            raise UserError(
+                "this is no saved batch of this version of Garrison: the array of its details does not fit."
+            )
+        check_states(self._envs, self._scenario, self._tape_steps, self._details)
 
     @property
     def _tape_steps(self) -> int:

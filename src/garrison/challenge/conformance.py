@@ -1,4 +1,4 @@
-"""Replay recorded CybORG episodes on their own random draws and compare every value of every step."""
+"""Replay recorded CybORG episodes, on their own random draws or from their seeds, and compare every value."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -73,7 +73,18 @@ class ReplayResult:
 
 def compiled_envs(trace: Trace, encoder: str) -> VectorEnv:
     """Return a batch of the compiled engine that plays the episodes of a trace on their recorded draws."""
-    envs = VectorEnv(
+    envs = _batch(trace, encoder, "stream")
+    envs.play_tapes(trace.tapes())
+    return envs
+
+
+def seeded_envs(trace: Trace, encoder: str) -> VectorEnv:
+    """Return a batch of the compiled engine that draws as CybORG does, for the seeds of a trace."""
+    return _batch(trace, encoder, "cyborg")
+
+
+def _batch(trace: Trace, encoder: str, source: str) -> VectorEnv:
+    return VectorEnv(
         trace.episodes,
         red="external" if trace.red == "random" else trace.red,
         rules=trace.rules,
@@ -81,32 +92,34 @@ def compiled_envs(trace: Trace, encoder: str) -> VectorEnv:
         encoder=encoder,
         autoreset_mode="Disabled",
         copy=False,
+        source=source,
     )
-    envs.play_tapes(trace.tapes())
-    return envs
 
 
-def replay(trace: Trace, make_envs: Callable[[Trace, str], Any] = compiled_envs) -> ReplayResult:
+def replay(
+    trace: Trace, make_envs: Callable[[Trace, str], Any] = compiled_envs, seeds: int | list[int] = 0
+) -> ReplayResult:
     """Replay every episode of a trace under both encoders and compare every value at every step.
 
     Args:
         trace: the recording.
         make_envs: makes, from a trace and an encoder's name, the batch to replay it on; that of another engine needs
             `reset`, `step`, `truth` and `get_state` with the names that this module reads.
+        seeds: what the batch is reset with; it decides nothing where all draws come from a tape.
     """
     found = ReplayResult(trace.episodes, trace.episodes * trace.length)
     for encoder, observations in ENCODINGS.items():
         envs = make_envs(trace, encoder)
-        for step, got in enumerate(_play(envs, trace)):
+        for step, got in enumerate(_play(envs, trace, seeds)):
             got[observations] = got.pop("obs")
             for name, values in got.items():
                 _compare(found, trace, step, name, values)
     return found
 
 
-def _play(envs: Any, trace: Trace) -> Iterator[Values]:
+def _play(envs: Any, trace: Trace, seeds: int | list[int]) -> Iterator[Values]:
     """Yield what the simulator shows after the reset and after each step, under the trace's names."""
-    obs, _ = envs.reset(seed=0)  # the seed decides nothing: all draws come from the tape
+    obs, _ = envs.reset(seed=seeds)
     yield {"obs": obs, **_state(envs, trace.red)}
     for t in range(trace.length):
         actions: Any = trace.arrays["action"][:, t]

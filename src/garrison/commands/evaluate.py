@@ -11,6 +11,7 @@ import tyro
 from garrison.agents import load_agent
 from garrison.cage2.names import SCRIPTED_REDS
 from garrison.challenge import leaderboard
+from garrison.challenge.cyborg_script import SCRIPT_EPISODES, play_script
 from garrison.challenge.evaluation import Evaluation
 from garrison.commands.progress import progress
 from garrison.errors import UserError
@@ -41,6 +42,9 @@ class Arguments:
     """Draw a network's actions instead of taking the likeliest."""
     video: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
     """Other environments: film the episodes into this folder. They are played one after the other."""
+    cyborg_seed: int | None = None
+    """CAGE-2: print the nine lines that the challenge's own evaluation script prints if `random.seed` is called with
+    this number at its start. --episodes is its MAX_EPS, by default 100; --seed is for the agent's own draws."""
     json: bool = False
     """Print JSON instead of text. On other environments than CAGE-2 it has every episode's return and length."""
 
@@ -54,6 +58,8 @@ def main(arguments: list[str]) -> int:
     if ":" in args.red and set(names) <= {*SCRIPTED_REDS}:
         raise UserError(f"each attacker is played apart: write --red {','.join(names)}, without shares.")
     agent = load_agent(args.agent, sample=args.sample)
+    if args.cyborg_seed is not None:
+        return _print_script(agent, args.cyborg_seed, args)
     with progress() as say:
         result: Any = evaluate(
             agent, args.rules or None, args.episodes, args.seed, args.red.split(","), args.length, say, args.video
@@ -62,6 +68,22 @@ def main(arguments: list[str]) -> int:
     is_unranked = isinstance(result, Evaluation) and not result.is_official
     if not args.json and sys.stdout.isatty() and is_unranked:
         print("\nThe leaderboard is shown for the challenge's nine cells only.")
+    return 0
+
+
+def _print_script(agent: Any, cyborg_seed: int, args: Arguments) -> int:
+    given = {
+        "--red": tuple(args.red.split(",")) != leaderboard.EVALUATED_REDS,
+        "--length": args.length != leaderboard.LENGTHS,
+        "--video": args.video is not None,
+        "--json": args.json,
+    }
+    for option in filter(given.get, given):
+        raise UserError(f"--cyborg-seed plays and prints what the challenge's script does: leave out {option}.")
+    episodes = SCRIPT_EPISODES if args.episodes is None else args.episodes
+    with progress() as say:
+        cells = list(play_script(agent, cyborg_seed, args.rules or None, episodes, args.seed, say))
+    print("\n".join(map(str, cells)))
     return 0
 
 

@@ -18,7 +18,9 @@ from garrison.cage2.names import (
     DEFAULT_OBSERVATION,
     DEFAULT_RED,
     DEFAULT_RULES,
+    DEFAULT_SOURCE,
     REDS,
+    SOURCES,
 )
 from garrison.cage2.reward import RESOLUTION
 from garrison.cage2.truth import Truth
@@ -60,7 +62,10 @@ class JaxVectorEnv(VectorEnv):
         copy: bool = True,
         render_mode: str | None = None,
         threads: int = 1,
+        source: str = DEFAULT_SOURCE,
     ) -> None:
+        if choose("source", source, SOURCES) != DEFAULT_SOURCE:
+            raise UserError("the JAX engine has no draws of CybORG's: use the backend 'native' for source='cyborg'.")
         if threads != 1:
             raise UserError(f"JAX divides a batch among cores by itself: leave out threads={threads}.")
         if workflow is not None:
