@@ -1,0 +1,374 @@
+"""The order of a step in CybORG, around the compiled simulator that decides it.
+
+Agents are asked, actions are judged, the simulator plays, agents learn, everybody is told. What nobody asks for is not
+made: the world's books are brought up to date only when somebody looks.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.cage2.names import Access, RedKind
+from garrison.cage2.turns import Turns
+from garrison.cyborg.action_base import Action, InvalidAction, Sleep
+from garrison.cyborg.blue_actions import blue_action, blue_index
+from garrison.cyborg.blue_answers import blue_answer, monitor
+from garrison.cyborg.cyborg_enums import TrinaryEnum
+from garrison.cyborg.fast_door import FastBlue
+from garrison.cyborg.image_facts import BLUE, GREEN, RED
+from garrison.cyborg.journal import Page, write_page
+from garrison.cyborg.network import Network
+from garrison.cyborg.observation_data import Observation
+from garrison.cyborg.red_actions import (
+    INVALID,
+    SLEEP,
+    ExploitRemoteService,
+    RedChoice,
+    note_exploit,
+    red_choice,
+    scripted_action,
+)
+from garrison.cyborg.red_answers import red_answer
+from garrison.cyborg.refusal import NotInGarrison
+from garrison.cyborg.rewards import GREEN_REWARD, HostReward, breakdown, losses
+from garrison.cyborg.sides import Side, make_sides
+from garrison.cyborg.step_results import Results
+from garrison.cyborg.true_view import INFO, true_state, within_network
+from garrison.cyborg.world import World
+from garrison.errors import GarrisonError
+
+MAX_PAGES = 1000
+"""Steps that are kept unread before the world catches up by itself."""
+
+
+class Game:
+    """A running CybORG: what the original calls its environment controller, as far as it is here.
+
+    Args:
+        rules: `head` or `leaderboard`.
+        agents: the classes that play, by side; Scenario2's where none is given.
+        sleeper: the stock class that only sleeps.
+        scripts: the stock classes that the simulator plays as Red, with their names there.
+    """
+
+    def __init__(
+        self, rules: str, agents: Mapping[str, type] | None, sleeper: type, scripts: Mapping[type, str]
+    ) -> None:
+        script = scripts.get((agents or {}).get(RED, sleeper))
+        self._rules = rules
+        self._turns = Turns(rules, script or "external")
+        self._turns.reset()
+        self.agent_interfaces = make_sides(agents, sleeper, script)
+        self.INFO_DICT = INFO
+        self.done = False
+        self._actions: dict[str, Action | int | tuple[Page, Network]] = {}
+        """Last actions: of Blue perhaps only its number, of a scripted Red perhaps only the page that tells it"""
+        self._scores: tuple[list[int], bool] | None = None
+        """Red's access to each host after the last step, and whether the OTService ran, if that was before a reset"""
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget all that was true only in the last episode."""
+        self._world: World | None = None
+        self._network: Network | None = None
+        self._pages: list[Page] = []
+        self._reward: dict[str, float] | None = {}
+        self._os_known: set[int] = set()  # hosts whose system Red learnt from ExploitRemoteService
+        self._is_over = False  # start() has ended the episode
+        self._is_watched = False  # somebody holds dicts that have to follow every step
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotInGarrison(f"environment_controller.{name}")
+
+    # --- episodes and steps
+
+    def reset(self, agent: str | None = None) -> Results:
+        """Begin an episode and return the first observation of an agent; without one, the true state."""
+        self.begin()
+        if agent is None:
+            return Results(observation=self._filtered_truth())
+        side = self._seen(agent)
+        return Results(observation=side.told, action_space=self._hand_out(side))
+
+    def begin(self) -> None:
+        """Begin an episode."""
+        if self._reward != {}:
+            self._scores = self._scores_now()
+        self._turns.reset()
+        self._forget()
+        for side in self.agent_interfaces.values():
+            side.end_episode()
+
+    def step(self, agent: str | None = None, action: Any = None, skip_valid_action_check: bool = False) -> Results:
+        """Play a step: the agent that is named does `action`; all others, and it too if that is None, are asked."""
+        if agent is not None and agent not in self.agent_interfaces:
+            raise KeyError(agent)
+        if self._is_over:
+            raise GarrisonError("start() has ended this episode.", hint="Call reset().")
+        self._look()
+        given = {} if agent is None or action is None else {agent: action}
+        self._play(given, skip_valid_action_check)
+        self._follow(self._pages.pop(), learners=[name for name in self.agent_interfaces if name != agent])
+        if agent is None:
+            return Results(observation=self._filtered_truth(), done=self.done)
+        side = self.agent_interfaces[agent]
+        return Results(
+            observation=side.told,
+            done=self.done,
+            reward=round(self.reward[agent], 1),
+            action_space=self._hand_out(side),
+            action=self.get_last_action(agent),
+        )
+
+    def start(self, steps: int, log_file: Any = None) -> bool:
+        """Let the agents inside play, then end the episode."""
+        for _ in range(steps):
+            self.step()
+        sides = self.agent_interfaces
+        for side in sides.values():
+            side.end_episode()
+            side.space.reset(side.name)
+            side.end_episode()
+        self._is_over = True
+        if log_file is not None:
+            red = sides[RED].agent
+            rewards = f"{self.reward[RED]},{self.reward[BLUE]}"
+            log_file.write(f"{steps},{rewards},{red.epsilon},{red.gamma}\n")
+        return self.done
+
+    def _play(self, given: Mapping[str, Any], unchecked: bool) -> None:
+        """Ask who is to be asked, and let the simulator play what they chose."""
+        sides, turns = self.agent_interfaces, self._turns
+        blue = self._judged(sides[BLUE], given, unchecked)
+        green = self._judged(sides[GREEN], given, unchecked)
+        if not isinstance(green, Sleep | InvalidAction):
+            raise NotInGarrison(f"Green's action {type(green).__name__}")
+        number = -1 if isinstance(blue, InvalidAction) else blue_index(blue)
+        self._actions[BLUE], self._actions[GREEN] = blue, green
+        if RED not in given and sides[RED].is_silent:
+            turns.play(number, *SLEEP)
+            page = write_page(turns)
+            self._actions[RED] = Sleep() if sides[RED].sleeps else (page, self.network)
+        elif sides[RED].script is not None:
+            raise NotInGarrison(
+                f"an action for Red while {type(sides[RED].agent).__name__} plays it: leave that agent out"
+            )
+        else:
+            turns.blue(number)
+            self._play_red(self._judged(sides[RED], given, unchecked))
+            turns.end()
+            page = write_page(turns)
+        self._pages.append(page)
+        self._reward = None
+
+    def _judged(self, side: Side, given: Mapping[str, Any], unchecked: bool) -> Action:
+        """Return a side's action, as an InvalidAction if its action space does not have it."""
+        action: Action = given[side.name] if side.name in given else side.choose()
+        if side.space.allows(action):
+            return action
+        if unchecked:
+            raise NotInGarrison(f"skip_valid_action_check with {action}, which is not in the action space")
+        return InvalidAction(action)
+
+    def _play_red(self, action: Action) -> None:
+        turns, env = self._turns, self._turns.env
+        self._actions[RED] = action
+        choice = INVALID
+        if not isinstance(action, InvalidAction):
+            choice = red_choice(action, self.network, env.red_ports)
+        if choice.kind == RedKind.ESCALATE:
+            self._check_escalation(choice, action)
+        turns.red(*choice)
+        if env.red_kind != choice.kind:
+            raise GarrisonError(f"Garrison's rules and its action space disagree about {action}: please report this.")
+        if choice.kind == RedKind.EXPLOIT:
+            note_exploit(action, int(env.red_exploit), bool(env.red_ports[choice.target] >= 0))
+            if type(action) is ExploitRemoteService and env.red_success == 1:
+                self._os_known.add(choice.target)
+
+    def _check_escalation(self, choice: RedChoice, action: Any) -> None:
+        """Fail as the original does where Red's only sessions come from concrete exploits, which tell it no system."""
+        env, h = self._turns.env, choice.target
+        if env.access[h] == Access.USER and h not in self._os_known:
+            random.choice(range(env.sessions[h]))  # the session that it would have lifted
+            self._pages.append(write_page(self._turns)._replace(is_torn=True))
+            raise KeyError(action.hostname)
+
+    # --- what the fast door needs
+
+    @property
+    def fast_blue(self) -> FastBlue | None:
+        """The door for whoever plays Blue from outside by numbers; None if agents inside have to be asked."""
+        sides = self.agent_interfaces
+        return FastBlue(self) if sides[BLUE].sleeps and sides[RED].is_silent else None
+
+    @property
+    def bits(self) -> NDArray[np.int8]:
+        """Blue's 52 bits, overwritten by every step."""
+        return self._turns.bits
+
+    def play_number(self, action: int) -> float:
+        """Play a step in which Blue does one of the 145 actions and nobody is asked; return its reward."""
+        if self._is_over:
+            raise GarrisonError("start() has ended this episode.", hint="Call reset().")
+        reward = self._turns.play(action, *SLEEP)
+        page = write_page(self._turns)
+        self._pages.append(page)
+        self._actions[BLUE] = action
+        self._actions[RED] = (page, self.network)
+        self._reward = None
+        if self._is_watched or len(self._pages) > MAX_PAGES:
+            self._look()
+        return reward
+
+    # --- bringing the books up to date
+
+    @property
+    def network(self) -> Network:
+        """The episode's addresses."""
+        if self._network is None:
+            details = self._turns.details
+            self._network = Network(details.addresses.tolist(), details.subnets.tolist())
+        return self._network
+
+    def _look(self) -> World:
+        """Bring the books up to date."""
+        if self._world is None:
+            self._world = World(self.network, self._turns.details.session_pids.tolist(), self._rules)
+            truth = self._filtered_truth()
+            for name, side in self.agent_interfaces.items():
+                side.begin(truth, within_network(self._world, true_state(self._world, INFO[name])))
+        pages, self._pages = self._pages, []
+        for page in pages:
+            self._follow(page)
+        return self._world
+
+    def _follow(self, page: Page, learners: Iterable[str] = ()) -> None:
+        """Enter a step into the books and tell every agent of it."""
+        assert self._world is not None  # it was looked at before
+        world, turn = self._world, page.read()
+        blue = blue_answer(world, turn.blue_action, turn.blue_success, turn.accepted, turn.drawn)
+        if page.is_torn:
+            return
+        red, events = red_answer(world, turn.red, turn.drawn)
+        is_invalid = isinstance(self._actions.get(GREEN), InvalidAction)
+        told = {BLUE: blue, GREEN: {"success": TrinaryEnum.FALSE if is_invalid else TrinaryEnum.UNKNOWN}, RED: red}
+        for name in learners:
+            side = self.agent_interfaces[name]
+            if not side.is_silent:
+                side.train(self._worth(name), told[name])
+        monitor(world.hosts[turn.red.target], events, blue)
+        for name, side in self.agent_interfaces.items():
+            side.tell(told[name])
+
+    def _seen(self, agent: str) -> Side:
+        self._look()
+        return self.agent_interfaces[agent]
+
+    def _hand_out(self, side: Side) -> dict[str, dict[Any, bool]]:
+        self._is_watched = True
+        return side.space.get_action_space()
+
+    def _filtered_truth(self) -> dict[str, Any]:
+        world = self._world or self._look()
+        return within_network(world, true_state(world, INFO["True"]))
+
+    # --- what agents and scripts may ask
+
+    def get_true_state(self, info: Mapping[str, Any]) -> Observation:
+        """Return the parts of the world that `info` names."""
+        if info is None:
+            raise ValueError("get_true_state needs a dict of hosts and what to show of them, not None")
+        return Observation.of(true_state(self._look(), info))
+
+    def get_agent_state(self, agent_name: str) -> Observation:
+        """Return what an agent may see at the start, as it is now; `True` may see everything."""
+        return self.get_true_state(INFO[agent_name])
+
+    def get_last_observation(self, agent: str) -> Observation:
+        """Return what an agent was told last."""
+        return Observation.of(self._seen(agent).told)
+
+    def get_action_space(self, agent: str) -> dict[str, dict[Any, bool]]:
+        """Return an agent's action space; the dicts in it grow with the episode."""
+        self._check_agent(agent)
+        return self._hand_out(self._seen(agent))
+
+    def get_observation_space(self, agent: str) -> Any:
+        """Fail, as in the original."""
+        self._check_agent(agent)
+        raise NotImplementedError("CybORG has no observation space; its wrappers have")
+
+    def _check_agent(self, agent: str) -> None:
+        if agent not in self.agent_interfaces:
+            raise ValueError(f"Agent {agent} not in agent list {list(self.agent_interfaces)}")
+
+    def get_last_action(self, agent: str) -> Action | None:
+        """Return an agent's last action, even if that was before a reset."""
+        action = self._actions.get(agent)
+        if isinstance(action, int):
+            action = self._actions[agent] = blue_action(action)
+        elif isinstance(action, tuple):
+            page, network = action
+            action = self._actions[agent] = scripted_action(*page.red_codes(), network)
+        return action
+
+    @property
+    def reward(self) -> dict[str, float]:
+        """Every agent's reward of the last step, with the price of its action; empty after a reset."""
+        if self._reward is None:
+            self._reward = {name: self._worth(name) + self._cost(name) for name in self.agent_interfaces}
+        return self._reward
+
+    def _cost(self, agent: str) -> float:
+        if self.agent_interfaces[agent].script is not None:
+            return 0  # a script knows what is valid
+        action = self.get_last_action(agent)
+        return action.cost if action is not None else 0
+
+    def _worth(self, agent: str) -> float:
+        if agent == GREEN:
+            return GREEN_REWARD
+        lost = losses(*self._scores_now())
+        return lost.blue if agent == BLUE else lost.red
+
+    def _scores_now(self) -> tuple[list[int], bool]:
+        env = self._turns.env
+        return env.access.tolist(), bool(env.ot_running)
+
+    def get_reward_breakdown(self, agent: str) -> dict[str, HostReward]:
+        """Return each host's part of the last step's reward."""
+        scores = self._scores if self._reward == {} else self._scores_now()
+        if agent == RED:
+            return breakdown(*scores, sign=1) if scores else {}
+        if self.agent_interfaces[agent].name == GREEN or scores is None:
+            raise AttributeError(f"{agent} has no host_scores: they come with the first step, for Blue and Red")
+        return breakdown(*scores, sign=-1)
+
+    @property
+    def hostname_ip_map(self) -> dict[str, IPv4Address]:
+        """Every host's address."""
+        return self.network.by_hostname
+
+    @property
+    def subnet_cidr_map(self) -> dict[str, IPv4Network]:
+        """Every subnet."""
+        return self.network.by_subnet_name
+
+    def save(self, filepath: str) -> None:
+        """Do nothing, as in the original."""
+
+    def restore(self, filepath: str) -> None:
+        """Do nothing, as in the original."""
+
+    def pause(self) -> None:
+        """Do nothing, as in the original."""
+
+    def shutdown(self, **kwargs: Any) -> None:
+        """Do nothing, as in the original."""
