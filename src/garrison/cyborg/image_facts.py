@@ -6,7 +6,7 @@
 from functools import cache
 from typing import Any, NamedTuple
 
-from garrison.cage2 import processes
+from garrison.cage2 import details
 from garrison.cage2.names import HOSTS, PORTS, Host
 from garrison.cage2.scenario import load_scenario
 
@@ -86,7 +86,7 @@ _RDP = Program("svchost.exe", 4400, 4, "SYSTEM", None, "rdp", (3389,))
 _SMSS = Program("smss.exe", 4, 372, "SYSTEM", ports=(445, 139))
 _FEMITTER = Program("femitter.exe", 3344, 5566, "SYSTEM", "C:\\Program Files\\Femitter", "femitter", (21,))
 _TOMCAT = Program("tomcat8.exe", 3404, 4, "NetworkService", None, "webserver", (80, 443))
-OT_SERVICE = Program("OTService", processes.SERVICE_PID, 1, "root", "/root")
+OT_SERVICE = Program("OTService", details.SERVICE_PID, 1, "root", "/root")
 
 _SYSTEMD, _SBIN, _USR_SBIN, _USR_BIN = "/lib/systemd", "/sbin", "/usr/sbin", "/usr/bin"
 _DEFENDER = (
@@ -139,7 +139,7 @@ _IMAGES = {
 }
 IMAGES = tuple(_IMAGES[name] for name in HOSTS)
 
-SUBNET_HOSTS = tuple(tuple(int(h) for h in hosts if h >= 0) for hosts in processes.SUBNET_HOSTS)
+SUBNET_HOSTS = tuple(tuple(int(h) for h in hosts if h >= 0) for hosts in details.SUBNET_HOSTS)
 """The hosts of each subnet, in the order in which they were given addresses."""
 SUBNET_OF = tuple(next(s for s, hosts in enumerate(SUBNET_HOSTS) if h in hosts) for h in range(len(HOSTS)))
 
@@ -152,12 +152,12 @@ def _first_session(i: int, h: int) -> FirstSession:
         return FirstSession(BLUE, h, "VelociraptorServer", "ubuntu")
     if i <= _NUM_CLIENTS:
         return FirstSession(BLUE, h, "VelociraptorClient", "SYSTEM" if h in _AS_SYSTEM else "ubuntu")
-    if i < processes.RED_SESSION:
+    if i < details.RED_SESSION:
         return FirstSession(GREEN, h, "green_session", "GreenAgent")
     return FirstSession(RED, h, "RedAbstractSession", "SYSTEM")
 
 
-FIRST_SESSIONS = tuple(_first_session(i, int(h)) for i, h in enumerate(processes.FIRST_SESSIONS))
+FIRST_SESSIONS = tuple(_first_session(i, int(h)) for i, h in enumerate(details.FIRST_SESSIONS))
 """In the order in which they were made, as in the records' `session_pids`."""
 
 
