@@ -14,6 +14,7 @@ import inspect
 import json
 import random
 import sys
+from functools import cache
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Any
@@ -76,12 +77,12 @@ def choose(cyborg: Any, player: str, chance: random.Random, quiet: float) -> Any
     classes = list(space["action"])
     if player.startswith("Red"):
         is_named = player.endswith("by name")
-        classes = [each for each in classes if is_named or "target_session" not in inspect.signature(each).parameters]
+        classes = [each for each in classes if is_named or "target_session" not in parameters(each)]
         classes = [each for each in classes if not (is_named and each.__name__ == "PrivilegeEscalate")]
     kind = classes[0] if chance.random() < quiet else chance.choice(classes)
     is_wild = chance.random() < 0.05
     values: dict[str, Any] = {}
-    for name in inspect.signature(kind).parameters:
+    for name in parameters(kind):
         if name == "priority":
             continue
         known = space[name]
@@ -91,6 +92,12 @@ def choose(cyborg: Any, player: str, chance: random.Random, quiet: float) -> Any
             return classes[0]()
         values[name] = chance.choice(usable)
     return kind(**values)
+
+
+@cache
+def parameters(kind: Any) -> tuple[str, ...]:
+    """Return what the constructor of an action takes."""
+    return tuple(inspect.signature(kind).parameters)
 
 
 def look(cyborg: Any, result: Any, number: int) -> dict[str, str]:
@@ -120,10 +127,8 @@ def digest(text: str) -> str:
 
 def spelled(value: Any) -> Any:
     """Return a value in which classes and actions are plain text: their own has places in memory."""
-    if isinstance(value, dict):
-        return {spelled(key): spelled(inner) for key, inner in value.items()}
-    if isinstance(value, type):
-        return f"class {value.__name__}"
+    if isinstance(value, dict) and "action" in value:  # an action space
+        return {**value, "action": {f"class {kind.__name__}": usable for kind, usable in value["action"].items()}}
     if hasattr(value, "get_params"):
         kinds = (str, int, float, type(None), IPv4Address, IPv4Network)
         return (str(value), {name: each for name, each in value.get_params().items() if isinstance(each, kinds)})
