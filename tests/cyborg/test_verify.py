@@ -12,7 +12,8 @@ import pytest
 from garrison import cli
 from garrison.cage2.cyborg import check_rules
 from garrison.cyborg import on_path, staging
-from garrison.cyborg.verify import Verification, find_original
+from garrison.cyborg.settings import verify_variable
+from garrison.cyborg.verify import Verification, checked_episodes, find_original
 from garrison.errors import GarrisonError, UserError
 
 HAVE = importlib.util.find_spec("CybORG") is not None
@@ -58,33 +59,19 @@ raise SystemExit(3)
 
 
 @pytest.fixture(scope="module")
-def verification_of(tmp_path_factory: pytest.TempPathFactory) -> "type[Played]":
-    """Play the script once, and let every test compare what it played with a CybORG of its own."""
-    folder = tmp_path_factory.mktemp("verify")
-    script = folder / "script.py"
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play the script once; every test compares what it noted with a CybORG of its own."""
+    folder = tmp_path_factory.mktemp("played")
+    script = tmp_path_factory.mktemp("script") / "script.py"
     script.write_text(SCRIPT)
-    Played.script = script
-    ours = staging.staged()
-    first = Verification(2, "head", ours, str(copied(folder / "same")), "", [str(script)])
-    variables = {**os.environ, **on_path.variables(ours, "head"), **first.variables}
+    variables = {**os.environ, **on_path.variables(staging.staged(), "head"), **verify_variable(2, folder)}
     done = subprocess.run([sys.executable, str(script)], env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    Played.files = {file.name: file.read_text() for file in Path(first._folder.name).iterdir()}
-    return Played
+    return folder
 
 
-class Played:
-    """What the script played, and comparisons with it."""
-
-    script: Path
-    files: dict[str, str]
-
-    @classmethod
-    def compared_with(cls, original: Path, rules: str = "head") -> str:
-        verification = Verification(2, rules, staging.staged(), str(original), "", [str(cls.script)])
-        for name, text in cls.files.items():
-            (Path(verification._folder.name) / name).write_text(text)
-        return verification.compare()
+def compared(played: Path, original: Path) -> str:
+    return Verification(played, "head", original, staging.staged()).compare()
 
 
 def copied(folder: Path, tampering: str = "") -> Path:
@@ -95,8 +82,8 @@ def copied(folder: Path, tampering: str = "") -> Path:
     return folder
 
 
-def test_what_is_equal_is_said_to_be(verification_of: type[Played], tmp_path: Path) -> None:
-    said = verification_of.compared_with(copied(tmp_path))
+def test_what_is_equal_is_said_to_be(played: Path, tmp_path: Path) -> None:
+    said = compared(played, copied(tmp_path))
     assert said == f"{EPISODES} episodes, {STEPS} steps: every observation and reward equal"
 
 
@@ -134,30 +121,28 @@ class CybORG(CybORG):
     ],
     ids=["observation", "draw", "reward"],
 )
-def test_the_first_difference_is_shown(
-    verification_of: type[Played], tmp_path: Path, tampering: str, named: str
-) -> None:
+def test_the_first_difference_is_shown(played: Path, tmp_path: Path, tampering: str, named: str) -> None:
     with pytest.raises(GarrisonError) as raised:
-        verification_of.compared_with(copied(tmp_path, tampering))
+        compared(played, copied(tmp_path, tampering))
     assert named in raised.value.summary
     assert raised.value.exit_code == 1
 
 
-def test_an_original_with_other_rules_is_refused(verification_of: type[Played], tmp_path: Path) -> None:
+def test_an_original_with_other_rules_is_refused(played: Path, tmp_path: Path) -> None:
     original = copied(tmp_path)
     simulator = original / "CybORG" / "Simulator"
     simulator.mkdir()
     (simulator / "__init__.py").touch()
     (simulator / "Session.py").write_text("class RedAbstractSession: ...\n")
     with pytest.raises(UserError, match="plays by the rules 'leaderboard', the script by 'head'"):
-        verification_of.compared_with(original)
+        compared(played, original)
 
 
-def test_an_original_that_cannot_be_imported_says_what_it_lacks(verification_of: type[Played], tmp_path: Path) -> None:
+def test_an_original_that_cannot_be_imported_says_what_it_lacks(played: Path, tmp_path: Path) -> None:
     (tmp_path / "CybORG").mkdir()
     (tmp_path / "CybORG" / "__init__.py").write_text("import a_package_that_is_missing\n")
     with pytest.raises(GarrisonError, match="No module named 'a_package_that_is_missing'") as raised:
-        verification_of.compared_with(tmp_path)
+        compared(played, tmp_path)
     assert "--original-python" in raised.value.hint
 
 
@@ -167,6 +152,11 @@ def test_without_the_original_a_sentence_says_how_to_get_it(tmp_path: Path, monk
         find_original("", tmp_path, ["script.py"])
     with pytest.raises(UserError, match="holds no package CybORG"):
         find_original(str(tmp_path), tmp_path, ["script.py"])
+
+
+def test_at_least_one_episode_is_compared() -> None:
+    with pytest.raises(UserError, match="at least 1; got -2"):
+        checked_episodes(-2)
 
 
 def test_the_original_beside_the_script_is_found(tmp_path: Path) -> None:
@@ -187,11 +177,11 @@ def test_the_command_runs_the_script_and_then_compares(tmp_path: Path, capfd: py
 
 
 @needs_cyborg
-def test_the_original_itself_agrees(verification_of: type[Played]) -> None:
+def test_the_original_itself_agrees(played: Path) -> None:
     rules = check_rules(None)
     if rules != "head":
         pytest.skip("the installed CybORG plays by the leaderboard's rules")
     original = importlib.util.find_spec("CybORG")
     assert original is not None
     assert original.origin is not None
-    assert "equal" in verification_of.compared_with(Path(original.origin).parents[1])
+    assert "equal" in compared(played, Path(original.origin).parents[1])

@@ -1,7 +1,9 @@
 """`garrison cyborg run SCRIPT`: a script that imports CybORG gets Garrison's."""
 
 import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import tyro
 
@@ -49,11 +51,15 @@ def main(arguments: list[str]) -> int:
     if not chosen.verify:
         return run(target, settings, folder)
 
-    from garrison.cyborg.verify import Verification
+    from garrison.cyborg.settings import verify_variable
+    from garrison.cyborg.verify import Verification, checked_episodes, find_original
 
-    verification = Verification(chosen.verify, chosen.rules, folder, chosen.original, chosen.original_python, target)
-    code = run(target, {**settings, **verification.variables}, folder)
-    print(verification.compare(), file=sys.stderr)
+    episodes = checked_episodes(chosen.verify)
+    original = find_original(chosen.original, folder, target)
+    with tempfile.TemporaryDirectory() as played:
+        code = run(target, {**settings, **verify_variable(episodes, Path(played))}, folder)
+        verification = Verification(Path(played), chosen.rules, original, folder, chosen.original_python)
+        print(f"garrison cyborg run --verify: {verification.compare()}", file=sys.stderr)
     return code
 
 

@@ -4,14 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 from garrison.cage2.cyborg import INSTALL
 from garrison.cyborg import replay
-from garrison.cyborg.settings import verify_variable
 from garrison.errors import GarrisonError, UserError
 
 
@@ -29,37 +27,38 @@ def find_original(given: str, ours: Path, target: list[str]) -> Path:
     return Path(spec.origin).absolute().parents[1]
 
 
+def checked_episodes(episodes: int) -> int:
+    """Return how many episodes of each CybORG are compared."""
+    if episodes < 1:
+        raise UserError(f"--verify takes the number of episodes to compare, at least 1; got {episodes}")
+    return episodes
+
+
 class Verification:
-    """What a script played, in a folder that its processes write into, and how it compares with the original.
+    """How what a script played compares with the original.
 
     Args:
-        episodes: how many of each CybORG object are compared.
-        rules: that the script plays by.
-        ours: the folder with our package.
-        original: the folder with the original's; "" lets Python find it.
+        played: the folder into which the script's processes wrote, see `watching`.
+        rules: that the script played by.
+        original: the folder with the original's package.
+        ours: the folder with our package, which the original's process must not find.
         python: the interpreter for the original; "" is this one.
-        target: the script with its arguments.
     """
 
-    def __init__(self, episodes: int, rules: str, ours: Path, original: str, python: str, target: list[str]) -> None:
-        if episodes < 1:
-            raise UserError(f"--verify takes the number of episodes to compare, at least 1; got {episodes}")
+    def __init__(self, played: Path, rules: str, original: Path, ours: Path, python: str = "") -> None:
+        self._played = played
         self._rules = rules
-        self._python = python or sys.executable
+        self._original = original
         self._ours = ours
-        self._original = find_original(original, ours, target)
-        self._folder = tempfile.TemporaryDirectory()
-        self.variables = verify_variable(episodes, Path(self._folder.name))
-        """for the environment of the script"""
+        self._python = python or sys.executable
 
     def compare(self) -> str:
         """Play everything again in the original; return a sentence if all agrees, raise at the first difference."""
         played = {"episodes": 0, "steps": 0}
-        with self._folder:
-            for file in sorted(Path(self._folder.name).glob("*.jsonl")):
-                found = self._replay(file)
-                self._judge(found)
-                played = {name: played[name] + found[name] for name in played}
+        for file in sorted(self._played.glob("*.jsonl")):
+            found = self._replay(file)
+            self._judge(found)
+            played = {name: played[name] + found[name] for name in played}
         if not played["steps"]:
             return "the script played no step, so nothing was compared"
         return f"{played['episodes']} episodes, {played['steps']} steps: every observation and reward equal"

@@ -9,8 +9,8 @@ from functools import cache
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
-from garrison.cage2.names import HOSTS, Host
 from garrison.cage2.details import FEMITTER
+from garrison.cage2.names import HOSTS, Host
 from garrison.cyborg.cyborg_enums import Path, ProcessName, ProcessType, ProcessVersion, SessionType, TransportProtocol
 from garrison.cyborg.image_facts import (
     DECOY_PROGRAMS,
