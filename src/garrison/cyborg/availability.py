@@ -69,8 +69,8 @@ def only_originals() -> frozenset[str]:
     for name, attributes in original_names()["classes"].items():
         holder, _, kind = name.rpartition(".")
         originals.update(attributes)
-        mine: Any = vars(import_module(holder)).get(kind) if place_of(holder, SOURCE) is not None else None
-        if inspect.isclass(mine):
+        mine = vars(import_module(holder)).get(kind) if place_of(holder, SOURCE) is not None else None
+        if mine is not None:
             ours.update(dir(mine), _set_by(mine))
     return frozenset(name for name in originals - ours if "_" in name.strip("_") and not name.startswith("_"))
 

@@ -15,6 +15,21 @@ class FastBlue:
     def __init__(self, game: "Game") -> None:
         self._game = game
 
+    @property
+    def bits(self) -> NDArray[np.int8]:
+        """Blue's bits as they are now, whoever played last."""
+        return self._game.bits
+
+    @property
+    def steps(self) -> int:
+        """The number of steps of this episode."""
+        return self._game.steps
+
+    @property
+    def scanned_hosts(self) -> list[str]:
+        """The hosts that have answered a scan of Red's in this episode."""
+        return self._game.scanned_hosts
+
     def reset(self) -> NDArray[np.int8]:
         """Begin an episode and return Blue's bits."""
         self._game.begin()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.names import Access, RedKind
+from garrison.cage2.names import HOSTS, Access, RedKind
 from garrison.cage2.turns import Turns
 from garrison.cyborg.action_base import Action, InvalidAction, Sleep
 from garrison.cyborg.blue_actions import blue_action, blue_index
@@ -212,6 +212,16 @@ class Game:
     def bits(self) -> NDArray[np.int8]:
         """Blue's 52 bits, overwritten by every step."""
         return self._turns.bits
+
+    @property
+    def steps(self) -> int:
+        """Steps of this episode."""
+        return int(self._turns.env.t)
+
+    @property
+    def scanned_hosts(self) -> list[str]:
+        """Hosts that have answered a scan of Red's in this episode."""
+        return [HOSTS[h] for h in np.flatnonzero(self._turns.env.red_ports >= 0)]
 
     def play_number(self, action: int) -> float:
         """Play a step in which Blue does one of the 145 actions and nobody is asked; return its reward."""

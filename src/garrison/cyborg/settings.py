@@ -36,7 +36,12 @@ def verify_variable(episodes: int, folder: Path) -> dict[str, str]:
     return {VERIFY_VARIABLE: f"{episodes}:{folder}"}
 
 
-def verified() -> tuple[int, Path] | None:
-    """Return how many episodes of each CybORG are to be noted, and where; None if none is."""
-    episodes, _, folder = os.environ.get(VERIFY_VARIABLE, "").partition(":")
-    return (int(episodes), Path(folder)) if folder else None
+def is_verified() -> bool:
+    """Say whether this process is to note what it plays."""
+    return bool(os.environ.get(VERIFY_VARIABLE))
+
+
+def verified() -> tuple[int, Path]:
+    """Return how many episodes of each CybORG are to be noted, and where."""
+    episodes, _, folder = os.environ[VERIFY_VARIABLE].partition(":")
+    return int(episodes), Path(folder)

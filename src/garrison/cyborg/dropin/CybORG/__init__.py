@@ -4,7 +4,7 @@ from pathlib import Path
 
 from garrison.cyborg.fall_through import extended, open_package
 from garrison.cyborg.refusal import refuses
-from garrison.cyborg.watching import watch_if_asked
+from garrison.cyborg.settings import is_profiled, is_verified
 
 open_package(__file__)
 __path__ = extended(__path__, __name__)
@@ -12,6 +12,16 @@ __getattr__ = refuses(__name__)
 
 from CybORG.CybORG import CybORG as CybORG
 
-watch_if_asked(CybORG)
 path = str(Path(__file__).with_name("version.txt"))
 CYBORG_VERSION = Path(path).read_text().rstrip("\n")
+
+if is_verified():
+    from garrison.cyborg.watching import note_games
+
+    note_games(CybORG)
+
+if is_profiled():
+    from CybORG.Agents import Wrappers
+    from garrison.cyborg.script_profile import watch
+
+    watch([CybORG, *(kind for kind in vars(Wrappers).values() if isinstance(kind, type))])

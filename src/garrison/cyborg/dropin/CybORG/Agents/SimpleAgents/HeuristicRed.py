@@ -20,7 +20,7 @@ class HeuristicRed:
 
     def __init__(self, session: int = 0, priority: Any = None) -> None:
         self.priority = priority
-        self.parameters = {"session": session, "agent": "Red"}
+        self.parameters: dict[str, Any] = {"session": session, "agent": "Red"}
         self.killchain = [DiscoverNetworkServices, ExploitRemoteService, PrivilegeEscalate, Impact]
         self.last_action: Any = None
         self.history: list[Any] = []

@@ -162,6 +162,12 @@ class BlueTableWrapper(BaseWrapper):
         bits = [bit for row in self.info.values() for bit in (*ACTIVITY_BITS[row[3]], *COMPROMISED_BITS[row[4]])]
         return np.array(bits)
 
+    @staticmethod
+    def decode(bits: list[int]) -> tuple[str, str]:
+        """Return the activity and the state that four bits of the vector mean."""
+        activity = next(name for name, code in ACTIVITY_BITS.items() if code == tuple(bits[:2]))
+        return activity, next(name for name, code in COMPROMISED_BITS.items() if code == tuple(bits[2:]))
+
     def get_attr(self, attribute: str) -> Any:
         """Return an attribute of the wrapped environment."""
         return self.env.get_attr(attribute)
