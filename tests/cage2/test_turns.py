@@ -43,7 +43,7 @@ def processes(turns: Turns, host: int) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=IDS)
-@pytest.mark.parametrize("whole", [True, False], ids=["play", "parts"])
+@pytest.mark.parametrize("whole", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["play", "parts"])
 def test_the_generator_is_where_cyborg_leaves_it_after_every_step(recorded: Any, whole: bool) -> None:
     turns = Turns(recorded["rules"], recorded["red"])
     random.seed(recorded["seed"])

@@ -43,3 +43,28 @@ def test_every_file_is_a_row_and_a_difference_is_exit_code_1(
     out = capsys.readouterr().out
     assert "by field: reward 2" in out  # once under each encoder
     assert "episode 0, step 4, reward" in out
+
+
+def test_recordings_are_played_from_their_seeds_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = RECORDINGS / "head_meander_30.npz"
+    with np.load(file) as trace:
+        arrays = {name: trace[name].copy() for name in trace.files}
+    for name in arrays:
+        if name.startswith("d_"):
+            arrays[name][:] = -1  # what was recorded of the draws is not looked at
+    np.savez(tmp_path / "untaped.npz", **arrays)
+    assert cli.main(["conformance", "--from-seed", str(tmp_path / "untaped.npz")]) == 0
+    assert " 0 mismatches" in capsys.readouterr().out
+    arrays["seed"][3] += 1
+    np.savez(tmp_path / "other.npz", **arrays)
+    assert cli.main(["conformance", "--from-seed", str(tmp_path / "other.npz")]) == 1
+    assert "episode 3" in capsys.readouterr().out
+    del arrays["seed"]
+    np.savez(tmp_path / "seedless.npz", **arrays)
+    assert cli.main(["conformance", "--from-seed", str(tmp_path / "seedless.npz")]) == 2
+    assert "has no seeds to play from" in capsys.readouterr().err
+
+
+def test_jax_does_not_play_from_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["conformance", "--from-seed", "--engine", "jax"]) == 2
+    assert "only the engine numba draws as CybORG does" in capsys.readouterr().err

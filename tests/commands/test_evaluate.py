@@ -66,6 +66,10 @@ def test_head_results_say_that_the_table_has_other_rules(capsys: pytest.CaptureF
         ("evaluate sleep --red bline:0.7,sleep:0.3", "each attacker is played apart: write --red bline,sleep"),
         ("evaluate sleep --length 0", "length must lie between"),
         ("evaluate no/such/run", "there is no agent, file or folder"),
+        ("evaluate sleep --cyborg-seed 1 --red bline", "what the challenge's script does: leave out --red."),
+        ("evaluate sleep --cyborg-seed 1 --length 30", "leave out --length."),
+        ("evaluate sleep --cyborg-seed 1 --json", "leave out --json."),
+        ("evaluate sleep --cyborg-seed 1 --episodes 1", "episodes must be at least 2"),
     ],
 )
 def test_wrong_input_is_one_line_with_the_fix(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,6 +77,14 @@ def test_wrong_input_is_one_line_with_the_fix(arguments: str, message: str, caps
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_seed_of_cyborgs_prints_the_lines_of_the_challenges_script(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("evaluate sleep --cyborg-seed 153 --episodes 3 --rules leaderboard") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 9
+    assert lines[0].startswith("Average reward for red agent B_lineAgent and steps 30 is: -2")
+    assert lines[-1] == "Average reward for red agent SleepAgent and steps 100 is: 0.0 with a standard deviation of 0.0"
 
 
 def test_attackers_may_still_be_given_as_words(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from garrison import cli
 from garrison.cage2.traces import load_trace
-from garrison.challenge.conformance import RECORDINGS, replay
+from garrison.challenge.conformance import RECORDINGS, replay, seeded_envs
 from garrison.errors import UserError
 
 FILES = sorted([*Path(__file__).parent.glob("*.npz"), *RECORDINGS.glob("*.npz")], key=lambda file: file.name)
@@ -27,6 +27,15 @@ def test_the_recordings_cover_every_attacker_rule_set_and_length() -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_recording_replays_without_a_difference(file: Path) -> None:
     report = replay(load_trace(file))
+    assert report.steps > 0
+    assert report.mismatches == {}, str(report.first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_recording_follows_from_its_seeds_alone(file: Path) -> None:
+    trace = load_trace(file)
+    report = replay(trace, seeded_envs, trace.seeds())
     assert report.steps > 0
     assert report.mismatches == {}, str(report.first)
 

@@ -10,6 +10,7 @@ import garrison.vector
 import tests.conftest  # noqa: F401 - its settings decide which machine code is kept
 from garrison.agents import load_agent
 from garrison.cage2 import VectorEnv
+from garrison.cage2.turns import Turns
 from garrison.challenge.evaluation import evaluate
 from garrison.learn import ImpalaConfig, PolicyConfig, PPOConfig, impala, ppo
 from tests.helpers.bits_env import BitsEnv
@@ -24,6 +25,8 @@ def warm() -> None:
     ppo.train(PPOConfig(minibatches=2, action_masks=True, **SMALL), CAGE2(4, observation="memory"))
     ppo.train(PPOConfig(minibatches=2, **SMALL), garrison.vector.make("CartPole-v1", 4, "serial"))
     impala.train(ImpalaConfig(actors=0, epochs=2, **SMALL), BitsEnv, 4)
+    VectorEnv(1, source="cyborg")
+    Turns()
     for agent in ("record", "record-head"):
         evaluate(load_agent(agent), episodes=2, lengths=[5])
 

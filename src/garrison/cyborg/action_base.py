@@ -69,3 +69,15 @@ class ConcreteAction(Action):
     def __init__(self, session: int, agent: str) -> None:
         self.agent = agent
         self.session = session
+
+
+class ShellSleep(Action):
+    """An action of other scenarios, which flat wrappers choose for numbers that mean nothing: here it is invalid."""
+
+    def __init__(self, session: int | None = None, agent: str | None = None, t: int = 1) -> None:
+        self.session = session
+        self.agent = agent
+        self.t = t
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}: Session={self.session}"

@@ -62,7 +62,7 @@ class Game:
         self._rules = rules
         self._turns = Turns(rules, script or "external")
         self._turns.reset()
-        self.agent_interfaces = make_sides(agents, sleeper, script)
+        self._sides = make_sides(agents, sleeper, script)
         self.INFO_DICT = INFO
         self.done = False
         self._actions: dict[str, Action | int | tuple[Page, Network]] = {}
@@ -102,22 +102,22 @@ class Game:
             self._scores = self._scores_now()
         self._turns.reset()
         self._forget()
-        for side in self.agent_interfaces.values():
+        for side in self._sides.values():
             side.end_episode()
 
     def step(self, agent: str | None = None, action: Any = None, skip_valid_action_check: bool = False) -> Results:
         """Play a step: the agent that is named does `action`; all others, and it too if that is None, are asked."""
-        if agent is not None and agent not in self.agent_interfaces:
+        if agent is not None and agent not in self._sides:
             raise KeyError(agent)
         if self._is_over:
             raise GarrisonError("start() has ended this episode.", hint="Call reset().")
         self._look()
         given = {} if agent is None or action is None else {agent: action}
         self._play(given, skip_valid_action_check)
-        self._follow(self._pages.pop(), learners=[name for name in self.agent_interfaces if name != agent])
+        self._follow(self._pages.pop(), learners=[name for name in self._sides if name != agent])
         if agent is None:
             return Results(observation=self._filtered_truth(), done=self.done)
-        side = self.agent_interfaces[agent]
+        side = self._sides[agent]
         return Results(
             observation=side.told,
             done=self.done,
@@ -130,10 +130,10 @@ class Game:
         """Let the agents inside play, then end the episode."""
         for _ in range(steps):
             self.step()
-        sides = self.agent_interfaces
+        sides = self._sides
         for side in sides.values():
             side.end_episode()
-            side.space.reset(side.name)
+            side.action_space.reset(side.name)
             side.end_episode()
         self._is_over = True
         if log_file is not None:
@@ -144,7 +144,7 @@ class Game:
 
     def _play(self, given: Mapping[str, Any], unchecked: bool) -> None:
         """Ask who is to be asked, and let the simulator play what they chose."""
-        sides, turns = self.agent_interfaces, self._turns
+        sides, turns = self._sides, self._turns
         blue = self._judged(sides[BLUE], given, unchecked)
         green = self._judged(sides[GREEN], given, unchecked)
         if not isinstance(green, Sleep | InvalidAction):
@@ -170,7 +170,7 @@ class Game:
     def _judged(self, side: Side, given: Mapping[str, Any], unchecked: bool) -> Action:
         """Return a side's action, as an InvalidAction if its action space does not have it."""
         action: Action = given[side.name] if side.name in given else side.choose()
-        if side.space.allows(action):
+        if side.action_space.allows(action):
             return action
         if unchecked:
             raise NotInGarrison(f"skip_valid_action_check with {action}, which is not in the action space")
@@ -205,7 +205,7 @@ class Game:
     @property
     def fast_blue(self) -> FastBlue | None:
         """The door for whoever plays Blue from outside by numbers; None if agents inside have to be asked."""
-        sides = self.agent_interfaces
+        sides = self._sides
         return FastBlue(self) if sides[BLUE].sleeps and sides[RED].is_silent else None
 
     @property
@@ -252,7 +252,7 @@ class Game:
         if self._world is None:
             self._world = World(self.network, self._turns.details.session_pids.tolist(), self._rules)
             truth = self._filtered_truth()
-            for name, side in self.agent_interfaces.items():
+            for name, side in self._sides.items():
                 side.begin(truth, within_network(self._world, true_state(self._world, INFO[name])))
         pages, self._pages = self._pages, []
         for page in pages:
@@ -270,20 +270,20 @@ class Game:
         is_invalid = isinstance(self._actions.get(GREEN), InvalidAction)
         told = {BLUE: blue, GREEN: {"success": TrinaryEnum.FALSE if is_invalid else TrinaryEnum.UNKNOWN}, RED: red}
         for name in learners:
-            side = self.agent_interfaces[name]
+            side = self._sides[name]
             if not side.is_silent:
                 side.train(self._worth(name), told[name])
         monitor(world.hosts[turn.red.target], events, blue)
-        for name, side in self.agent_interfaces.items():
+        for name, side in self._sides.items():
             side.tell(told[name])
 
     def _seen(self, agent: str) -> Side:
         self._look()
-        return self.agent_interfaces[agent]
+        return self._sides[agent]
 
     def _hand_out(self, side: Side) -> dict[str, dict[Any, bool]]:
         self._is_watched = True
-        return side.space.get_action_space()
+        return side.action_space.get_action_space()
 
     def _filtered_truth(self) -> dict[str, Any]:
         world = self._world or self._look()
@@ -301,6 +301,11 @@ class Game:
         """Return what an agent may see at the start, as it is now; `True` may see everything."""
         return self.get_true_state(INFO[agent_name])
 
+    def _filter_obs(self, obs: Observation, agent_name: str | None = None) -> Observation:
+        """Drop from an observation, in place, what concerns addresses outside the network: the same for every agent."""
+        within_network(self._look(), obs.data)
+        return obs
+
     def get_last_observation(self, agent: str) -> Observation:
         """Return what an agent was told last."""
         return Observation.of(self._seen(agent).told)
@@ -316,8 +321,8 @@ class Game:
         raise NotImplementedError("CybORG has no observation space; its wrappers have")
 
     def _check_agent(self, agent: str) -> None:
-        if agent not in self.agent_interfaces:
-            raise ValueError(f"Agent {agent} not in agent list {list(self.agent_interfaces)}")
+        if agent not in self._sides:
+            raise ValueError(f"Agent {agent} not in agent list {list(self._sides)}")
 
     def get_last_action(self, agent: str) -> Action | None:
         """Return an agent's last action, even if that was before a reset."""
@@ -333,11 +338,11 @@ class Game:
     def reward(self) -> dict[str, float]:
         """Every agent's reward of the last step, with the price of its action; empty after a reset."""
         if self._reward is None:
-            self._reward = {name: self._worth(name) + self._cost(name) for name in self.agent_interfaces}
+            self._reward = {name: self._worth(name) + self._cost(name) for name in self._sides}
         return self._reward
 
     def _cost(self, agent: str) -> float:
-        if self.agent_interfaces[agent].script is not None:
+        if self._sides[agent].script is not None:
             return 0  # a script knows what is valid
         action = self.get_last_action(agent)
         return action.cost if action is not None else 0
@@ -357,9 +362,16 @@ class Game:
         scores = self._scores if self._reward == {} else self._scores_now()
         if agent == RED:
             return breakdown(*scores, sign=1) if scores else {}
-        if self.agent_interfaces[agent].name == GREEN or scores is None:
+        if self._sides[agent].name == GREEN or scores is None:
             raise AttributeError(f"{agent} has no host_scores: they come with the first step, for Blue and Red")
         return breakdown(*scores, sign=-1)
+
+    @property
+    def agent_interfaces(self) -> dict[str, Side]:
+        """The agents' places in the game, with their action spaces."""
+        self._look()
+        self._is_watched = True
+        return self._sides
 
     @property
     def hostname_ip_map(self) -> dict[str, IPv4Address]:

@@ -22,7 +22,7 @@ class Side:
 
     def __init__(self, name: str, agent_class: type, sleeper: type, script: str | None) -> None:
         self.name = name
-        self.space = ActionSpace(_ACTIONS[name], name, list(SUBNETS))
+        self.action_space = ActionSpace(_ACTIONS[name], name, list(SUBNETS))
         self.sleeps = agent_class is sleeper
         """Played by the stock agent that does nothing: it need not be asked"""
         self.script = script
@@ -34,8 +34,13 @@ class Side:
         self.agent = agent_class()
         if not self.is_silent:
             self.agent.set_initial_values(
-                action_space=self.space.get_max_action_space(), observation=Observation().data
+                action_space=self.action_space.get_max_action_space(), observation=Observation().data
             )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotInGarrison(f"agent_interfaces[...].{name}")
 
     @property
     def is_silent(self) -> bool:
@@ -44,21 +49,21 @@ class Side:
 
     def begin(self, state: Mapping[str, Any], told: dict[str, Any]) -> None:
         """Begin an episode in a true state, of which the agent is told a part."""
-        self.space.reset(self.name)
-        self.space.update(state, known=False)
-        self.space.update(told)
+        self.action_space.reset(self.name)
+        self.action_space.update(state, known=False)
+        self.action_space.update(told)
         self.told = told
 
     def tell(self, told: dict[str, Any]) -> None:
         """Give the agent its observation of a step."""
         self.told = told
-        self.space.update(told)
+        self.action_space.update(told)
 
     def choose(self) -> Action:
         """Ask the agent for an action."""
         if self.sleeps:
             return Sleep()
-        action: Action = self.agent.get_action(self.told, self.space.get_action_space())
+        action: Action = self.agent.get_action(self.told, self.action_space.get_action_space())
         self.last_action = action
         return action
 

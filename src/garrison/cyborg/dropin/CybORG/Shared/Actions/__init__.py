@@ -32,6 +32,7 @@ from CybORG.Shared.Actions.ConcreteActions import SSHBruteForce as SSHBruteForce
 from CybORG.Shared.Actions.GreenActions import GreenConnection as GreenConnection
 from CybORG.Shared.Actions.GreenActions import GreenPingSweep as GreenPingSweep
 from CybORG.Shared.Actions.GreenActions import GreenPortScan as GreenPortScan
+from CybORG.Shared.Actions.ShellActionsFolder import ShellSleep as ShellSleep
 from garrison.cyborg.refusal import refuses
 
 __getattr__ = refuses(__name__)
