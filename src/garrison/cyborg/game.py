@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.names import HOSTS, Access, RedKind
+from garrison.cage2.names import HOSTS, Access, RedKind, Success
 from garrison.cage2.turns import Turns
 from garrison.cyborg.action_base import Action, InvalidAction, Sleep
 from garrison.cyborg.blue_actions import blue_action, blue_index
@@ -43,6 +43,7 @@ from garrison.errors import GarrisonError
 
 MAX_PAGES = 1000
 """Steps that are kept unread before the world catches up by itself."""
+_SLEEP_NUMBER = 0
 
 
 class Game:
@@ -66,7 +67,7 @@ class Game:
         self.INFO_DICT = INFO
         self.done = False
         self._actions: dict[str, Action | int | tuple[Page, Network]] = {}
-        """Last actions: of Blue perhaps only its number, of a scripted Red perhaps only the page that tells it"""
+        """Last actions: perhaps only by number, and of a Red that is not asked by the page that tells it"""
         self._scores: tuple[list[int], bool] | None = None
         """Red's access to each host after the last step, and whether the OTService ran, if that was before a reset"""
         self._forget()
@@ -169,6 +170,8 @@ class Game:
 
     def _judged(self, side: Side, given: Mapping[str, Any], unchecked: bool) -> Action:
         """Return a side's action, as an InvalidAction if its action space does not have it."""
+        if side.sleeps and side.name not in given:
+            return Sleep()
         action: Action = given[side.name] if side.name in given else side.choose()
         if side.action_space.allows(action):
             return action
@@ -177,26 +180,27 @@ class Game:
         return InvalidAction(action)
 
     def _play_red(self, action: Action) -> None:
-        turns, env = self._turns, self._turns.env
+        turns, env = self._turns, self._turns.arrays[0]
+        seen = env["red_ports"][0]
         self._actions[RED] = action
         choice = INVALID
         if not isinstance(action, InvalidAction):
-            choice = red_choice(action, self.network, env.red_ports)
+            choice = red_choice(action, self.network, seen)
         if choice.kind == RedKind.ESCALATE:
             self._check_escalation(choice, action)
         turns.red(*choice)
-        if env.red_kind != choice.kind:
+        if env["red_kind"] != choice.kind:
             raise GarrisonError(f"Garrison's rules and its action space disagree about {action}: please report this.")
         if choice.kind == RedKind.EXPLOIT:
-            note_exploit(action, int(env.red_exploit), bool(env.red_ports[choice.target] >= 0))
-            if type(action) is ExploitRemoteService and env.red_success == 1:
+            note_exploit(action, env["red_exploit"].item(), bool(seen[choice.target] >= 0))
+            if type(action) is ExploitRemoteService and env["red_success"] == Success.YES:
                 self._os_known.add(choice.target)
 
     def _check_escalation(self, choice: RedChoice, action: Any) -> None:
         """Fail as the original does where Red's only sessions come from concrete exploits, which tell it no system."""
-        env, h = self._turns.env, choice.target
-        if env.access[h] == Access.USER and h not in self._os_known:
-            random.choice(range(env.sessions[h]))  # the session that it would have lifted
+        env, h = self._turns.arrays[0][0], choice.target
+        if env["access"][h] == Access.USER and h not in self._os_known:
+            random.choice(range(env["sessions"][h]))  # the session that it would have lifted
             self._pages.append(write_page(self._turns)._replace(is_torn=True))
             raise KeyError(action.hostname)
 
@@ -216,12 +220,12 @@ class Game:
     @property
     def steps(self) -> int:
         """Steps of this episode."""
-        return int(self._turns.env.t)
+        return int(self._turns.arrays[0]["t"].item())
 
     @property
     def scanned_hosts(self) -> list[str]:
         """Hosts that have answered a scan of Red's in this episode."""
-        return [HOSTS[h] for h in np.flatnonzero(self._turns.env.red_ports >= 0)]
+        return [HOSTS[h] for h in np.flatnonzero(self._turns.arrays[0]["red_ports"][0] >= 0)]
 
     def play_number(self, action: int) -> float:
         """Play a step in which Blue does one of the 145 actions and nobody is asked; return its reward."""
@@ -230,8 +234,7 @@ class Game:
         reward = self._turns.play(action, *SLEEP)
         page = write_page(self._turns)
         self._pages.append(page)
-        self._actions[BLUE] = action
-        self._actions[RED] = (page, self.network)
+        self._actions = {BLUE: action, GREEN: _SLEEP_NUMBER, RED: (page, self.network)}
         self._reward = None
         if self._is_watched or len(self._pages) > MAX_PAGES:
             self._look()
@@ -243,14 +246,14 @@ class Game:
     def network(self) -> Network:
         """The episode's addresses."""
         if self._network is None:
-            details = self._turns.details
-            self._network = Network(details.addresses.tolist(), details.subnets.tolist())
+            details = self._turns.arrays[1][0]
+            self._network = Network(details["addresses"].tolist(), details["subnets"].tolist())
         return self._network
 
     def _look(self) -> World:
         """Bring the books up to date."""
         if self._world is None:
-            self._world = World(self.network, self._turns.details.session_pids.tolist(), self._rules)
+            self._world = World(self.network, self._turns.arrays[1]["session_pids"][0].tolist(), self._rules)
             truth = self._filtered_truth()
             for name, side in self._sides.items():
                 side.begin(truth, within_network(self._world, true_state(self._world, INFO[name])))
@@ -269,10 +272,10 @@ class Game:
         red, events = red_answer(world, turn.red, turn.drawn)
         is_invalid = isinstance(self._actions.get(GREEN), InvalidAction)
         told = {BLUE: blue, GREEN: {"success": TrinaryEnum.FALSE if is_invalid else TrinaryEnum.UNKNOWN}, RED: red}
-        for name in learners:
-            side = self._sides[name]
-            if not side.is_silent:
-                side.train(self._worth(name), told[name])
+        learning = [name for name in learners if not self._sides[name].is_silent]
+        worth = self._worth() if learning else {}
+        for name in learning:
+            self._sides[name].train(worth[name], told[name])
         monitor(world.hosts[turn.red.target], events, blue)
         for name, side in self._sides.items():
             side.tell(told[name])
@@ -338,7 +341,8 @@ class Game:
     def reward(self) -> dict[str, float]:
         """Every agent's reward of the last step, with the price of its action; empty after a reset."""
         if self._reward is None:
-            self._reward = {name: self._worth(name) + self._cost(name) for name in self._sides}
+            worth = self._worth()
+            self._reward = {name: worth[name] + self._cost(name) for name in self._sides}
         return self._reward
 
     def _cost(self, agent: str) -> float:
@@ -347,15 +351,14 @@ class Game:
         action = self.get_last_action(agent)
         return action.cost if action is not None else 0
 
-    def _worth(self, agent: str) -> float:
-        if agent == GREEN:
-            return GREEN_REWARD
+    def _worth(self) -> dict[str, float]:
+        """Return what the last step was worth to everybody, without the price of their actions."""
         lost = losses(*self._scores_now())
-        return lost.blue if agent == BLUE else lost.red
+        return {BLUE: lost.blue, GREEN: GREEN_REWARD, RED: lost.red}
 
     def _scores_now(self) -> tuple[list[int], bool]:
-        env = self._turns.env
-        return env.access.tolist(), bool(env.ot_running)
+        env = self._turns.arrays[0]
+        return env["access"][0].tolist(), bool(env["ot_running"][0])
 
     def get_reward_breakdown(self, agent: str) -> dict[str, HostReward]:
         """Return each host's part of the last step's reward."""

@@ -1,12 +1,13 @@
 """What the simulator decided, turn by turn: kept as bytes until somebody looks, then read by the world."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from garrison.cage2.layout import STATE
 from garrison.cage2.names import RedKind
+from garrison.cage2.turns import Turns
 from garrison.cyborg.cyborg_enums import TrinaryEnum
 from garrison.cyborg.red_answers import RedTurn
 
@@ -64,10 +65,11 @@ class Page(NamedTuple):
         return kind, target, exploit, kind == RedKind.EXPLOIT and bool(seen[target] >= 0)
 
 
-def write_page(turns: Any) -> Page:
+def write_page(turns: Turns) -> Page:
     """Copy what the last turn left in the simulator's records."""
-    details = turns.details
-    return Page(turns.env.tobytes(), details["drawn"][: details["drawn_count"]].tobytes(), int(details["lifted"]))
+    envs, details = turns.arrays
+    drawn = details["drawn"][0, : details["drawn_count"].item()]
+    return Page(envs.tobytes(), drawn.tobytes(), details["lifted"].item())
 
 
 def _fields(state: bytes) -> tuple[int, ...]:

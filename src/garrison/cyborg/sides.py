@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from garrison.cage2.names import SUBNETS
-from garrison.cyborg.action_base import Action, Sleep
+from garrison.cyborg.action_base import Action
 from garrison.cyborg.action_space import ActionSpace
 from garrison.cyborg.blue_actions import BLUE_ACTIONS
 from garrison.cyborg.green_actions import GREEN_ACTIONS
@@ -61,8 +61,6 @@ class Side:
 
     def choose(self) -> Action:
         """Ask the agent for an action."""
-        if self.sleeps:
-            return Sleep()
         action: Action = self.agent.get_action(self.told, self.action_space.get_action_space())
         self.last_action = action
         return action

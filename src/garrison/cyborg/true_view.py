@@ -12,13 +12,12 @@ from garrison.cyborg.cyborg_enums import (
     OperatingSystemVersion,
     TrinaryEnum,
 )
-from garrison.cyborg.image_facts import AGENTS, ANYWHERE, BLUE, GREEN, RED
+from garrison.cyborg.image_facts import AGENTS, BLUE, GREEN, RED
 from garrison.cyborg.refusal import NotInGarrison
-from garrison.cyborg.world import HostProcess, HostSession, NetworkHost, World, known_path, known_process
+from garrison.cyborg.world import NOWHERE, HostProcess, HostSession, NetworkHost, World, known_path, known_process
 
 LOOPBACK = IPv4Address("127.0.0.1")
 LOOPBACK_SUBNET = IPv4Network("127.0.0.0/8")
-_NOWHERE = IPv4Address(ANYWHERE)
 
 _EVERYTHING = {
     "System info": "All",
@@ -56,7 +55,7 @@ def true_state(world: World, info: Mapping[str, Mapping[str, Any]]) -> dict[str,
 
 def within_network(world: World, state: dict[str, Any]) -> dict[str, Any]:
     """Drop, in place, what concerns addresses outside the network, and return the state."""
-    inside = {*world.network.addresses, _NOWHERE}
+    inside = {*world.network.addresses, NOWHERE}
     for name in [name for name, entry in state.items() if isinstance(entry, dict)]:
         entry = state[name]
         for part, keeps in (("Processes", _process_inside), ("Interface", _interface_inside)):
@@ -70,16 +69,16 @@ def within_network(world: World, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _process_inside(process: dict[str, Any], inside: set[IPv4Address]) -> bool:
-    return all(
-        connection[end] in inside
-        for connection in process.get("Connections", ())
-        for end in ("local_address", "remote_address")
-        if end in connection
-    )
+    for connection in process.get("Connections", ()):
+        for end in ("local_address", "remote_address"):
+            # Hashing an address is slow, and most sockets are bound to this very object.
+            if end in connection and connection[end] is not NOWHERE and connection[end] not in inside:
+                return False
+    return True
 
 
 def _interface_inside(item: dict[str, Any], inside: set[IPv4Address]) -> bool:
-    return item.get("IP Address", _NOWHERE) in inside and item.get("Subnet") != LOOPBACK_SUBNET
+    return item.get("IP Address", NOWHERE) in inside and item.get("Subnet") != LOOPBACK_SUBNET
 
 
 def interface(address: IPv4Address) -> list[dict[str, Any]]:
@@ -179,8 +178,9 @@ def _process_info(process: HostProcess) -> dict[str, Any]:
 
 def _bound_addresses(host: NetworkHost) -> list[dict[str, Any]]:
     """Return the addresses that a host's sockets tell."""
-    bound = (connection["local_address"] for process in host.processes for connection in process.connections)
-    return [{"IP Address": address} for address in dict.fromkeys(bound) if address != _NOWHERE]
+    addresses = (connection["local_address"] for process in host.processes for connection in process.connections)
+    bound = dict.fromkeys(address for address in addresses if address is not NOWHERE)
+    return [{"IP Address": address} for address in bound]
 
 
 def _with_interfaces(host: NetworkHost, which: str, bound: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from garrison.cage2.details import FEMITTER
 from garrison.cage2.names import HOSTS, Host
 from garrison.cyborg.cyborg_enums import Path, ProcessName, ProcessType, ProcessVersion, SessionType, TransportProtocol
 from garrison.cyborg.image_facts import (
+    ANYWHERE,
     DECOY_PROGRAMS,
     FIRST_SESSIONS,
     IMAGES,
@@ -32,6 +33,8 @@ known_path = cache(Path.parse_string)
 _process_type = cache(ProcessType.parse_string)
 _version = cache(ProcessVersion.parse_string)
 _address = cache(IPv4Address)
+NOWHERE = _address(ANYWHERE)
+"""What most sockets are bound to: one object, so that it can be known without a comparison."""
 
 
 class HostProcess:
@@ -175,7 +178,7 @@ class NetworkHost:
         decoy = DECOY_PROGRAMS[d]
         user = "SYSTEM" if d == FEMITTER else self.first_sessions[0][0].user
         process = HostProcess(pid, decoy.name, user, parent=1, kind=decoy.kind, version=_version_of(decoy.version))
-        process.listen(decoy.port, "0.0.0.0")
+        process.listen(decoy.port, ANYWHERE)
         self.processes.append(process)
         self.services.setdefault(decoy.service, pid)
         return process
