@@ -12,7 +12,7 @@ import pytest
 from garrison import cli
 from garrison.cage2.cyborg import check_rules
 from garrison.cyborg import on_path, staging
-from garrison.cyborg.settings import verify_variable
+from garrison.cyborg.script_settings import verify_variable
 from garrison.cyborg.verify import Verification, checked_episodes, find_original
 from garrison.errors import GarrisonError, UserError
 

@@ -37,11 +37,13 @@ def main(arguments: list[str]) -> int:
         tyro.conf.Positional[Arguments], prog="garrison cyborg check", args=arguments
     ).scripts
 
-    from garrison.cyborg.on_path import install
     from garrison.cyborg.script_files import files_of
-    from garrison.cyborg.script_uses import uses_of
 
     files = {file.path: file for script in scripts for file in files_of(script)}
+
+    from garrison.cyborg.on_path import install
+    from garrison.cyborg.script_uses import uses_of
+
     install()
     uses = [use for file in files.values() for use in uses_of(file)]
     print(text_of(uses, len(files)))

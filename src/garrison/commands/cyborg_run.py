@@ -8,7 +8,7 @@ from pathlib import Path
 import tyro
 
 from garrison.cage2.names import DEFAULT_RULES
-from garrison.cyborg.settings import DEFAULT_API
+from garrison.cyborg.script_settings import DEFAULT_API
 
 FLAGS = ("--profile", "--no-profile", "-h", "--help")
 """Our options that take no value; all others take the word after them."""
@@ -41,8 +41,8 @@ def main(arguments: list[str]) -> int:
     ours, target = split(arguments)
     chosen = tyro.cli(Arguments, prog="garrison cyborg run", args=ours)
 
-    from garrison.cyborg.child import command, run
     from garrison.cyborg.on_path import variables
+    from garrison.cyborg.script_process import command, run
     from garrison.cyborg.staging import staged
 
     command(target)  # complains before anything is staged
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
     if not chosen.verify:
         return run(target, settings, folder)
 
-    from garrison.cyborg.settings import verify_variable
+    from garrison.cyborg.script_settings import verify_variable
     from garrison.cyborg.verify import Verification, checked_episodes, find_original
 
     episodes = checked_episodes(chosen.verify)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import tyro
 
 from garrison.cage2.names import DEFAULT_RULES
-from garrison.cyborg.settings import DEFAULT_API
+from garrison.cyborg.script_settings import DEFAULT_API
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ def __getattr__(name: str) -> Any:
     if name != "CybORG":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     from garrison.cyborg.on_path import is_installed
-    from garrison.cyborg.settings import chosen_api, chosen_rules
+    from garrison.cyborg.script_settings import chosen_api, chosen_rules
 
     if not is_installed():
         install(rules=chosen_rules(), api=chosen_api())

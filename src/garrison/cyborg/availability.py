@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from garrison.cyborg.game import Game
 from garrison.cyborg.refusal import MissingName, original_names
 from garrison.cyborg.script_files import assigned_to_self, place_of
 from garrison.cyborg.staging import SOURCE
@@ -56,7 +57,7 @@ def attribute(kind: type, name: str) -> str:
     if hasattr(kind, name) or name in _set_by(kind):
         return THERE
     known = original_names()["classes"]
-    if any(name in known.get(f"{parent.__module__}.{parent.__name__}", ()) for parent in kind.__mro__):
+    if kind is Game or any(name in known.get(f"{parent.__module__}.{parent.__name__}", ()) for parent in kind.__mro__):
         return MISSING
     return UNKNOWN
 

@@ -1,8 +1,8 @@
 """Where modules of the package `CybORG` come from: ours, then the user's own trees; what we lack is refused."""
 
 import sys
-from collections.abc import Iterable
 from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +29,30 @@ class Refuser(MetaPathFinder):
             raise MissingName(fullname)
 
 
-def open_package(file: str) -> None:
-    """Begin refusing what the package in this file's folder lacks; once a process."""
+class UsersTrees(MetaPathFinder):
+    """Finds what people added to their own copy of the package, such as agents; asked after everybody else."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the place of a module below a folder named CybORG on the path."""
+        package, *parents = fullname.split(".")[:-1] or [""]
+        if package != PACKAGE:
+            return None
+        return PathFinder.find_spec(fullname, [str(tree.joinpath(*parents)) for tree in self.trees()])
+
+    def trees(self) -> list[Path]:
+        """Return the folders named CybORG on the path, but for our own."""
+        folders = dict.fromkeys(Path(place or ".").absolute() / PACKAGE for place in sys.path)
+        return [folder for folder in folders if folder.is_dir() and folder.resolve() != self._folder.resolve()]
+
+
+def open_package(file: str) -> list[Path]:
+    """Rule from now on where the modules of the package in this file's folder come from; return the user's trees."""
+    folder = Path(file).parent
+    trees = UsersTrees(folder)
     if not any(isinstance(finder, Refuser) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Refuser(Path(file).parent))
-
-
-def extended(path: list[str], package: str) -> list[str]:
-    """Return a package's `__path__`, followed by the folders of the same name in the user's trees."""
-    parent, _, name = package.rpartition(".")
-    places: Iterable[str] = sys.modules[parent].__path__ if parent else sys.path
-    found = [Path(place or ".").absolute() / name for place in places]
-    ours = {Path(folder).resolve() for folder in path}
-    return [
-        *path,
-        *(str(folder) for folder in dict.fromkeys(found) if folder.is_dir() and folder.resolve() not in ours),
-    ]
+        sys.meta_path.insert(0, Refuser(folder))
+        sys.meta_path.append(trees)
+    return trees.trees()

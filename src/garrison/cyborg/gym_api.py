@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cyborg.settings import chosen_api
+from garrison.cyborg.script_settings import chosen_api
 
 IS_GYMNASIUM = chosen_api() == "gymnasium"
 

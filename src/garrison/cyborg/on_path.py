@@ -6,7 +6,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from garrison.cage2.names import DEFAULT_RULES, RULES
-from garrison.cyborg.settings import API_VARIABLE, APIS, DEFAULT_API, PROFILE_VARIABLE, RULES_VARIABLE
+from garrison.cyborg.script_settings import API_VARIABLE, APIS, DEFAULT_API, PROFILE_VARIABLE, RULES_VARIABLE
 from garrison.cyborg.staging import staged
 from garrison.errors import choose
 

@@ -27,7 +27,7 @@ COUNTED = {
 """Methods of `Game`, and what a call of each is in the table."""
 
 
-class Stopwatch:
+class InsideClock:
     """Adds up the time between entering our code and leaving it, also for the script's agents that it calls."""
 
     def __init__(self) -> None:
@@ -108,20 +108,20 @@ def players(game: Game) -> str:
 
 def watch(entries: Iterable[type]) -> None:
     """Count and time from now on, and print the table when the process ends; `entries` are what scripts call."""
-    watch, tally = Stopwatch(), Tally()
+    clock, tally = InsideClock(), Tally()
     for method, what in COUNTED.items():
         setattr(Game, method, tally.counted(what, getattr(Game, method)))
     Game.__init__ = tally.made(Game.__init__)  # type: ignore[method-assign]
     for entry in (*entries, FastBlue):
         for name, function in list(vars(entry).items()):
             if isfunction(function) and (name == "__init__" or not name.startswith("_")):
-                setattr(entry, name, watch.timed(function))
+                setattr(entry, name, clock.timed(function))
     for method in ("choose", "train", "end_episode"):
-        setattr(Side, method, watch.outside(getattr(Side, method)))
-    atexit.register(lambda: print(text_of(tally, watch), file=sys.stderr))
+        setattr(Side, method, clock.outside(getattr(Side, method)))
+    atexit.register(lambda: print(text_of(tally, clock), file=sys.stderr))
 
 
-def text_of(tally: Tally, watch: Stopwatch) -> str:
+def text_of(tally: Tally, clock: InsideClock) -> str:
     """Return the table."""
     head = ["Blue against Red", "games", *COUNTED.values()]
     rows = [
@@ -133,6 +133,6 @@ def text_of(tally: Tally, watch: Stopwatch) -> str:
         "  ".join([who.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
         for who, *cells in [head, *rows]
     ]
-    total = perf_counter() - watch.began
-    share = f"{watch.inside:.2f} s ({watch.inside / total:.0%}) inside Garrison, the rest the script's own"
+    total = perf_counter() - clock.began
+    share = f"{clock.inside:.2f} s ({clock.inside / total:.0%}) inside Garrison, the rest the script's own"
     return "\n".join([*lines, f"{total:.2f} s since CybORG was imported: {share}"])

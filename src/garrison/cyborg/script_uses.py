@@ -17,6 +17,7 @@ from garrison.cyborg.availability import (
     module,
     only_originals,
 )
+from garrison.cyborg.game import Game
 from garrison.cyborg.script_files import ScriptFile, absolute_name, assigned_to_self
 
 PACKAGE = "CybORG"
@@ -115,7 +116,8 @@ class _Reader(ast.NodeVisitor):
         elif isinstance(holder, Instance) or inspect.isclass(holder):
             kind = holder.kind if isinstance(holder, Instance) else holder
             if not self.is_own(node.value, name):
-                self.note(f"{kind.__name__}.{name}", attribute(kind, name), node)
+                shown = "environment_controller" if kind is Game else kind.__name__
+                self.note(f"{shown}.{name}", attribute(kind, name), node)
         elif name in only_originals():
             self.note(f".{name}", MISSING, node)
         elif name in known_methods() and not self.is_own(node.value, name):
@@ -171,6 +173,8 @@ class _Reader(ast.NodeVisitor):
         if (name := _dotted(node)) is not None and name in self.bound:
             return self.bound[name]
         if isinstance(node, ast.Attribute):
+            if node.attr == "environment_controller":
+                return Instance(Game)
             holder = self.value(node.value)
             if isinstance(holder, ModuleType):
                 return vars(holder).get(node.attr)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from garrison.jit import cache_folder
 
@@ -41,6 +42,7 @@ def _put(path: Path, content: bytes) -> None:
             return
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    # Written beside the folder, not in it: whoever lists the folder sees whole files only.
+    with NamedTemporaryFile(dir=cache_folder(), prefix="cyborg-partial-", delete=False) as partial:
+        partial.write(content)
+    os.replace(partial.name, path)

@@ -15,7 +15,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from garrison.cyborg.replay import digest, shows, spell
-from garrison.cyborg.settings import verified
+from garrison.cyborg.script_settings import verified
 
 _objects = 0
 """how many were made in this process"""

@@ -7,7 +7,7 @@ from CybORG.Shared import Results
 from garrison.cyborg.game import Game
 from garrison.cyborg.refusal import NotInGarrison
 from garrison.cyborg.scenario_file import check_scenario
-from garrison.cyborg.settings import chosen_rules
+from garrison.cyborg.script_settings import chosen_rules
 
 
 class CybORG:

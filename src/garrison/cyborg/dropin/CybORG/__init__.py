@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from garrison.cyborg.fall_through import extended, open_package
+from garrison.cyborg.fall_through import open_package
+from garrison.cyborg.own_trees import tell_of_changes
 from garrison.cyborg.refusal import refuses
-from garrison.cyborg.settings import is_profiled, is_verified
+from garrison.cyborg.script_settings import is_profiled, is_verified
 
-open_package(__file__)
-__path__ = extended(__path__, __name__)
+tell_of_changes(open_package(__file__))
 __getattr__ = refuses(__name__)
 
 from CybORG.CybORG import CybORG as CybORG

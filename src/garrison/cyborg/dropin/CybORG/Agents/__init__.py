@@ -1,9 +1,7 @@
 """The agents that can play on either side."""
 
-from garrison.cyborg.fall_through import extended
 from garrison.cyborg.refusal import refuses
 
-__path__ = extended(__path__, __name__)
 __getattr__ = refuses(__name__)
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent as BaseAgent

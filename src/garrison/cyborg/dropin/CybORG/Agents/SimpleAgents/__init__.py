@@ -1,7 +1,5 @@
 """One module for each agent, under the original's names."""
 
-from garrison.cyborg.fall_through import extended
 from garrison.cyborg.refusal import refuses
 
-__path__ = extended(__path__, __name__)
 __getattr__ = refuses(__name__)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
+from CybORG.Shared.Actions import ShellSleep
 from CybORG.Shared.Enums import (
     AppProtocol,
     Architecture,
@@ -28,7 +29,6 @@ from CybORG.Shared.Enums import (
     Vendor,
     Vulnerability,
 )
-from garrison.cyborg.refusal import NotInGarrison
 
 UNKNOWN = -1.0
 PIDS = 32768
@@ -189,11 +189,11 @@ class FixedFlatWrapper(BaseWrapper):
         self.file: dict[str, int] = {}
 
     def get_action(self, observation: Any, action_space: Any) -> Any:
-        """Return the action that the agent inside describes by its class and parameters."""
+        """Return the action that the agent inside describes by class and parameters; ShellSleep if one is not given."""
         chosen = self.agent.get_action(self.observation_change(observation), self.action_space_change(action_space))
         needed = inspect.signature(chosen["action"]).parameters
         if any(name not in chosen for name in needed):
-            raise NotInGarrison("ShellSleep, in the place of an action that lacks a parameter")
+            return ShellSleep()
         return chosen["action"](**{name: chosen[name] for name in needed})
 
     def observation_change(self, observation: Any) -> list[float]:

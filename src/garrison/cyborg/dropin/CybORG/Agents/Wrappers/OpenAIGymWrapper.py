@@ -6,7 +6,7 @@ import numpy as np
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from garrison.cyborg.gym_api import METADATA, Env, begun, spaces, stepped
-from garrison.cyborg.tables import new_table
+from garrison.cyborg.pretty_tables import new_table
 
 RENDERED = {
     "Red": ("red_info", ["Subnet", "IP Address", "Hostname", "Scanned", "Access"], "IP Address"),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from CybORG.Agents.Wrappers.TrueTableWrapper import TrueTableWrapper
-from garrison.cyborg.tables import new_table
+from garrison.cyborg.pretty_tables import new_table
 
 SCANNED, ACCESS = 3, 4
 """Columns of a row: subnet, address, host name, scanned, access."""

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
-from garrison.cyborg.tables import new_table
+from garrison.cyborg.pretty_tables import new_table
 
 
 class TrueTableWrapper(BaseWrapper):

@@ -1,9 +1,7 @@
 """The wrappers, from dicts to Gym."""
 
-from garrison.cyborg.fall_through import extended
 from garrison.cyborg.refusal import refuses
 
-__path__ = extended(__path__, __name__)
 __getattr__ = refuses(__name__)
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper as BaseWrapper
