@@ -1,6 +1,6 @@
 """Our CybORG shows what the original shows: dicts, action spaces, rewards and the generator, from the seed alone.
 
-The recordings are of the unmodified original: `tests/helpers/cyborg_games.py` plays at random on both sides and against
+The recordings are of the unmodified original: `tests/helpers/cyborg_recorder.py` plays at random on both sides and against
 every agent of the challenge, and looks at everything after each step. It plays the same here, on ours.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from garrison.cage2.names import RULES
-from tests.helpers import cyborg_games
+from tests.helpers import cyborg_recorder
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -26,7 +26,7 @@ def recorded(rules: str) -> list[dict[str, Any]]:
 
 def played(rules: str, episodes: int) -> list[dict[str, Any]]:
     """Play in a process of its own: the package named CybORG is for nobody else in this one."""
-    command = ["cyborg", "run", "--rules", rules, cyborg_games.__file__, "-", str(episodes)]
+    command = ["cyborg", "run", "--rules", rules, cyborg_recorder.__file__, "-", str(episodes)]
     done = subprocess.run([sys.executable, "-m", "garrison", *command], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     games: list[dict[str, Any]] = json.loads(done.stdout)

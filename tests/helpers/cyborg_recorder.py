@@ -2,9 +2,9 @@
 
 The original, to record again what the tests compare with (once for each of the two rule sets):
 
-    PYTHONPATH=FOLDER_OF_THE_ORIGINAL python tests/helpers/cyborg_games.py tests/golden/dicts_head.json.gz
+    PYTHONPATH=FOLDER_OF_THE_ORIGINAL python tests/helpers/cyborg_recorder.py tests/golden/dicts_head.json.gz
 
-Ours, as the tests do: `garrison cyborg run tests/helpers/cyborg_games.py - [EPISODES]` prints the same as JSON. It
+Ours, as the tests do: `garrison cyborg run tests/helpers/cyborg_recorder.py - [EPISODES]` prints the same as JSON. It
 imports nothing of Garrison or of the tests, so that it runs where only CybORG is installed.
 """
 
