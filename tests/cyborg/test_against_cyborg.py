@@ -1,7 +1,7 @@
 """Our CybORG shows what the original shows: dicts, action spaces, rewards and the generator, from the seed alone.
 
-The recordings are of the unmodified original: `tests/helpers/cyborg_recorder.py` plays at random on both sides and against
-every agent of the challenge, and looks at everything after each step. It plays the same here, on ours.
+The recordings are of the unmodified original: `tests/helpers/cyborg_recorder.py` plays at random on both sides and
+against every agent of the challenge, and looks at everything after each step. It plays the same here, on ours.
 """
 
 import gzip
