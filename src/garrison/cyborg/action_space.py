@@ -30,7 +30,7 @@ class ActionSpace:
 
     def __init__(self, actions: Iterable[type[Action]], agent: str, allowed_subnets: list[str]) -> None:
         self.actions = dict.fromkeys(actions, True)
-        self.action_params = {action: signature(action).parameters for action in self.actions}
+        self.action_params = {action: dict(signature(action).parameters) for action in self.actions}
         self.allowed_subnets = allowed_subnets
         self.hostname: dict[str, bool] = {}
         self.reset(agent)

@@ -17,15 +17,17 @@ spaces = gym.spaces
 METADATA: dict[str, Any] = {"render_modes": []} if IS_GYMNASIUM else {}
 
 
-def begun(observation: Any, info: dict[str, Any] | None = None) -> Any:
-    """Return what `reset` returns."""
-    return (_fitting(observation), info or {}) if IS_GYMNASIUM else observation
+def seed_both(env: Any, seed: int | None) -> None:
+    """Seed what Gymnasium keeps in an environment, and Python's global generator."""
+    gym.Env.reset(env, seed=seed)
+    if seed is not None:
+        env.set_seed(seed)
 
 
 def stepped(observation: Any, reward: float, done: bool, is_over: bool, info: dict[str, Any]) -> Any:
     """Return what `step` returns; `is_over` says that the steps are used up, `done` that the game is."""
     if IS_GYMNASIUM:
-        return _fitting(observation), reward, done, is_over, info
+        return fitting(observation), reward, done, is_over, info
     return observation, reward, done or is_over, info
 
 
@@ -35,6 +37,11 @@ def four(values: Any) -> tuple[Any, float, bool, dict[str, Any]]:
     return observation, reward, done or any(truncated), info
 
 
-def _fitting(observation: Any) -> NDArray[np.float32]:
+def first(values: Any) -> Any:
+    """Return the observation in an answer of `reset`."""
+    return values[0] if IS_GYMNASIUM else values
+
+
+def fitting(observation: Any) -> NDArray[np.float32]:
     """Return an observation with the type of its space, which Gymnasium checks; the original's are whole numbers."""
     return np.asarray(observation, dtype=np.float32)

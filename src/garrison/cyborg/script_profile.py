@@ -100,7 +100,7 @@ class Tally:
 
 def players(game: Game) -> str:
     """Return who plays a game, without Green."""
-    sides = game.agent_interfaces
+    sides = game._sides  # asking for them by their public name would make dicts
     return " against ".join(
         "outside or asleep" if sides[name].sleeps else type(sides[name].agent).__name__ for name in ("Blue", "Red")
     )

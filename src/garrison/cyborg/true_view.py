@@ -179,7 +179,7 @@ def _process_info(process: HostProcess) -> dict[str, Any]:
 def _bound_addresses(host: NetworkHost) -> list[dict[str, Any]]:
     """Return the addresses that a host's sockets tell."""
     addresses = (connection["local_address"] for process in host.processes for connection in process.connections)
-    bound = dict.fromkeys(address for address in addresses if address is not NOWHERE)
+    bound = dict.fromkeys(address for address in addresses if address is not NOWHERE and address != NOWHERE)
     return [{"IP Address": address} for address in bound]
 
 

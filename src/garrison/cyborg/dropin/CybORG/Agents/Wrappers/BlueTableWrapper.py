@@ -128,7 +128,7 @@ class BlueTableWrapper(BaseWrapper):
 
     def _process_anomalies(self, anomaly_dict: Any) -> dict[str, list[str]]:
         """Return the rows of this step; what they say about compromise is remembered."""
-        info = deepcopy(self.blue_info)
+        info = {hostname: list(row) for hostname, row in self.blue_info.items()}
         for hostid, anomalies in anomaly_dict.items():
             assert anomalies
             if "Processes" in anomalies:

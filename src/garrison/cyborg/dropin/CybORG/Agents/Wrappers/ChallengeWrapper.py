@@ -8,7 +8,7 @@ from CybORG.Agents.Wrappers.EnumActionWrapper import EnumActionWrapper
 from CybORG.Agents.Wrappers.OpenAIGymWrapper import OpenAIGymWrapper
 from CybORG.Agents.Wrappers.RedTableWrapper import RedTableWrapper
 from CybORG.CybORG import CybORG
-from garrison.cyborg.gym_api import METADATA, Env, begun, four, stepped
+from garrison.cyborg.gym_api import IS_GYMNASIUM, METADATA, Env, first, fitting, four, seed_both, stepped
 from garrison.cyborg.shortcut import Shortcut
 
 TABLES = {"red": RedTableWrapper, "blue": BlueTableWrapper}
@@ -69,13 +69,24 @@ class ChallengeWrapper(Env, BaseWrapper):  # type: ignore[misc]
         is_over = self.max_steps is not None and self.step_counter >= self.max_steps
         return stepped(observation, reward, done, is_over, info)
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
+    if IS_GYMNASIUM:
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
+            seed_both(self, seed)
+            return fitting(self._begin()), {}
+
+    else:  # without the name `seed`, by which other libraries tell versions of gym apart
+
+        def reset(self) -> Any:  # type: ignore[misc]
+            """Begin an episode; return its first observation."""
+            return self._begin()
+
+    def _begin(self) -> Any:
         self.step_counter = 0
-        if seed is not None:
-            Env.reset(self, seed=seed)
-            self.set_seed(seed)
-        return begun(self._shortcut.reset()) if self._shortcut is not None else self._below.reset()
+        if self._shortcut is not None:
+            return self._shortcut.reset()
+        return first(self._below.reset())
 
     def get_attr(self, attribute: str) -> Any:
         """Return an attribute of the numbered actions, or of the CybORG inside."""

@@ -55,5 +55,5 @@ class EnumActionWrapper(BaseWrapper):
 
     def _names(self, action: Any) -> list[str]:
         if action not in self.action_signature:
-            self.action_signature[action] = inspect.signature(action).parameters
+            self.action_signature[action] = dict(inspect.signature(action).parameters)
         return [name for name in self.action_signature[action] if name != "priority"]

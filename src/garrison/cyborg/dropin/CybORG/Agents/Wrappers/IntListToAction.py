@@ -55,7 +55,7 @@ class IntListToActionWrapper(BaseWrapper):
             self.get_action_space(agent)
         action_class = list(self.action_space["action"])[action[0]]
         if self.action_params is None:
-            self.action_params = {one: inspect.signature(one).parameters for one in self.action_space["action"]}
+            self.action_params = {one: dict(inspect.signature(one).parameters) for one in self.action_space["action"]}
         options = {}
         position = 0
         for name, values in self.action_space.items():

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
-from garrison.cyborg.gym_api import METADATA, Env, begun, spaces, stepped
+from garrison.cyborg.gym_api import IS_GYMNASIUM, METADATA, Env, fitting, seed_both, spaces, stepped
 from garrison.cyborg.pretty_tables import new_table
 
 RENDERED = {
@@ -44,15 +44,24 @@ class OpenAIGymWrapper(Env, BaseWrapper):  # type: ignore[misc]
         result.action_space = self.action_space_change(result.action_space)
         return stepped(np.array(result.observation), result.reward, result.done, False, vars(result))
 
-    def reset(self, agent: Any = None, *, seed: int | None = None, options: Any = None) -> Any:
-        """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
-        if seed is not None:
-            Env.reset(self, seed=seed)
-            self.set_seed(seed)
+    if IS_GYMNASIUM:
+
+        def reset(self, agent: Any = None, *, seed: int | None = None, options: Any = None) -> Any:
+            """Begin an episode; a seed is Python's global one, from which every draw of the game comes."""
+            seed_both(self, seed)
+            return fitting(self._begin()), {}
+
+    else:  # without the name `seed`, by which other libraries tell versions of gym apart
+
+        def reset(self, agent: Any = None) -> Any:  # type: ignore[misc]
+            """Begin an episode; return its first observation."""
+            return self._begin()
+
+    def _begin(self) -> Any:
         result = self.env.reset(self.agent_name)
         result.action_space = self.action_space_change(result.action_space)
         result.observation = self.observation_change(result.observation)
-        return begun(np.array(result.observation))
+        return np.array(result.observation)
 
     def render(self) -> None:
         """Print the last actions and the side's table."""

@@ -28,7 +28,7 @@ class ReduceActionSpaceWrapper(BaseWrapper):
         needed = {"action"}
         for action in action_space["action"]:
             if action not in self.action_signature:
-                self.action_signature[action] = inspect.signature(action).parameters
+                self.action_signature[action] = dict(inspect.signature(action).parameters)
             needed.update(self.action_signature[action])
         for name in [name for name in action_space if name not in needed]:
             del action_space[name]
