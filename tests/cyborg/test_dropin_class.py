@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from garrison.cyborg.refusal import MissingName, NotInGarrison
-from garrison.cyborg.settings import RULES_VARIABLE
+from garrison.cyborg.script_settings import RULES_VARIABLE
 from tests.helpers.cyborg_games import kept_generator
 from tests.helpers.dropin_package import DROPIN, SCENARIO, dropped_in
 
