@@ -27,6 +27,7 @@ SAME_FILES = {
     "workflow.py": "an order of fixes: in the simulator, its scripted agents, and the command",
 }
 SAME_CLASSES = {
+    "Action": "a row of the simulator's table, and what CybORG's agents choose",
     "Arguments": "every command has one",
 }
 

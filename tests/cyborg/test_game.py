@@ -18,6 +18,7 @@ from garrison.cyborg.red_actions import (
     HTTPRFI,
     DiscoverNetworkServices,
     DiscoverRemoteSystems,
+    EternalBlue,
     ExploitRemoteService,
     FTPDirectoryTraversal,
     Impact,
@@ -182,12 +183,41 @@ def test_escalating_where_only_a_concrete_exploit_was_fails_as_in_the_original()
     game = new_game()
     sweep(game)
     game.step(RED, SSHBruteForce(address(game, "User1"), RED, 0, 0))
+    before = (game.reward, game.get_reward_breakdown(BLUE), game.get_last_observation(RED).data)
     with pytest.raises(KeyError, match="User1"):
         game.step(RED, PrivilegeEscalate(0, RED, "User1"))
+    assert (game.reward, game.get_reward_breakdown(BLUE), game.get_last_observation(RED).data) == before
     game.step(RED, DiscoverNetworkServices(0, RED, address(game, "User1")))
     while game.step(RED, ExploitRemoteService(0, RED, address(game, "User1"))).observation["success"] != TRUE:
         pass
     assert game.step(RED, PrivilegeEscalate(0, RED, "User1")).observation["success"] is TRUE
+
+
+def test_a_step_that_fails_leaves_the_last_rewards_and_keeps_what_blue_did() -> None:
+    blue = noted()
+    game = new_game(Blue=blue)
+    sweep(game)
+    while game.get_reward_breakdown(RED)["User2"].confidentiality == 0:
+        game.step(RED, EternalBlue(0, RED, address(game, "User2"), 0))
+    blue.plays = iter([Sleep(), Restore(0, BLUE, "User2")])
+    game.step(RED, SSHBruteForce(address(game, "User1"), RED, 0, 0))
+    rewards = dict(game.reward)
+    with pytest.raises(KeyError, match="User1"):
+        game.step(RED, PrivilegeEscalate(0, RED, "User1"))
+    assert (game.reward, game.get_reward_breakdown(RED)["User2"]) == (rewards, HostReward(0.1, 0))
+    assert RED not in {session["Agent"] for session in game.get_agent_state("True").data["User2"]["Sessions"]}
+
+
+def test_what_blue_did_remains_done_when_reds_agent_fails() -> None:
+    def failing(agent: Any, observation: Any, space: Any) -> Action:
+        raise RuntimeError("no idea")
+
+    red = noted()
+    red.get_action = failing
+    game = new_game(Red=red)
+    with pytest.raises(RuntimeError, match="no idea"):
+        game.step(BLUE, DecoyApache(session=0, agent=BLUE, hostname="User1"))
+    assert "apache2" in {process["Process Name"] for process in game.get_agent_state("True").data["User1"]["Processes"]}
 
 
 def test_a_priority_decides_which_exploit_is_tried() -> None:
@@ -259,10 +289,10 @@ def test_the_world_catches_up_by_itself_when_much_is_unread(monkeypatch: pytest.
     with kept_generator():
         for number in numbers(3, 40):
             early.fast_blue.step(number)  # type: ignore[union-attr]
-    monkeypatch.setattr(game_module, "MAX_PAGES", 6)
+    monkeypatch.setattr(game_module, "MAX_UNREAD", 6)
     for number in numbers(3, 40):
         late.fast_blue.step(number)  # type: ignore[union-attr]
-        assert len(late._pages) <= 6
+        assert len(late._unread) <= 6
     assert everything(late) == everything(early)
 
 

@@ -18,18 +18,18 @@ from garrison.cyborg.action_base import Action, InvalidAction, Sleep
 from garrison.cyborg.blue_actions import blue_action, blue_index
 from garrison.cyborg.blue_answers import blue_answer, monitor
 from garrison.cyborg.cyborg_enums import TrinaryEnum
+from garrison.cyborg.episode_addresses import EpisodeAddresses
 from garrison.cyborg.fast_door import FastBlue
 from garrison.cyborg.image_facts import BLUE, GREEN, RED
-from garrison.cyborg.journal import Page, write_page
-from garrison.cyborg.network import Network
+from garrison.cyborg.journal import KeptStep, keep_step
 from garrison.cyborg.observation_data import Observation
 from garrison.cyborg.red_actions import (
     INVALID,
     SLEEP,
     ExploitRemoteService,
-    RedChoice,
+    RedMove,
     note_exploit,
-    red_choice,
+    red_move,
     scripted_action,
 )
 from garrison.cyborg.red_answers import red_answer
@@ -41,7 +41,7 @@ from garrison.cyborg.true_view import INFO, true_state, within_network
 from garrison.cyborg.world import World
 from garrison.errors import GarrisonError
 
-MAX_PAGES = 1000
+MAX_UNREAD = 1000
 """Steps that are kept unread before the world catches up by itself."""
 _SLEEP_NUMBER = 0
 
@@ -66,17 +66,18 @@ class Game:
         self._sides = make_sides(agents, sleeper, script)
         self.INFO_DICT = INFO
         self.done = False
-        self._actions: dict[str, Action | int | tuple[Page, Network]] = {}
-        """Last actions: perhaps only by number, and of a Red that is not asked by the page that tells it"""
+        self._actions: dict[str, Action | int | tuple[KeptStep, EpisodeAddresses]] = {}
+        """Last actions: perhaps only by number, and of a Red that is not asked by the step that tells it"""
         self._scores: tuple[list[int], bool] | None = None
-        """Red's access to each host after the last step, and whether the OTService ran, if that was before a reset"""
+        """Red's access to each host after the last step, and whether the OTService ran, if the records have moved on"""
+        self._is_scored = False  # the records show the last step
         self._forget()
 
     def _forget(self) -> None:
         """Forget all that was true only in the last episode."""
         self._world: World | None = None
-        self._network: Network | None = None
-        self._pages: list[Page] = []
+        self._network: EpisodeAddresses | None = None
+        self._unread: list[KeptStep] = []
         self._reward: dict[str, float] | None = {}
         self._os_known: set[int] = set()  # hosts whose system Red learnt from ExploitRemoteService
         self._is_over = False  # start() has ended the episode
@@ -99,8 +100,7 @@ class Game:
 
     def begin(self) -> None:
         """Begin an episode."""
-        if self._reward != {}:
-            self._scores = self._scores_now()
+        self._put_scores_aside()
         self._turns.reset()
         self._forget()
         for side in self._sides.values():
@@ -115,7 +115,7 @@ class Game:
         self._look()
         given = {} if agent is None or action is None else {agent: action}
         self._play(given, skip_valid_action_check)
-        self._follow(self._pages.pop(), learners=[name for name in self._sides if name != agent])
+        self._follow(self._unread.pop(), learners=[name for name in self._sides if name != agent])
         if agent is None:
             return Results(observation=self._filtered_truth(), done=self.done)
         side = self._sides[agent]
@@ -146,6 +146,10 @@ class Game:
     def _play(self, given: Mapping[str, Any], unchecked: bool) -> None:
         """Ask who is to be asked, and let the simulator play what they chose."""
         sides, turns = self._sides, self._turns
+        if RED in given and sides[RED].script is not None:
+            raise NotInGarrison(
+                f"an action for Red while {type(sides[RED].agent).__name__} plays it: leave that agent out"
+            )
         blue = self._judged(sides[BLUE], given, unchecked)
         green = self._judged(sides[GREEN], given, unchecked)
         if not isinstance(green, Sleep | InvalidAction):
@@ -154,19 +158,20 @@ class Game:
         self._actions[BLUE], self._actions[GREEN] = blue, green
         if RED not in given and sides[RED].is_silent:
             turns.play(number, *SLEEP)
-            page = write_page(turns)
-            self._actions[RED] = Sleep() if sides[RED].sleeps else (page, self.network)
-        elif sides[RED].script is not None:
-            raise NotInGarrison(
-                f"an action for Red while {type(sides[RED].agent).__name__} plays it: leave that agent out"
-            )
+            step = keep_step(turns)
+            self._actions[RED] = Sleep() if sides[RED].sleeps else (step, self.network)
         else:
+            self._put_scores_aside()
             turns.blue(number)
-            self._play_red(self._judged(sides[RED], given, unchecked))
+            try:
+                self._play_red(self._judged(sides[RED], given, unchecked))
+            except BaseException:  # Red's agent failed: what Blue did remains done
+                self._unread.append(keep_step(turns)._replace(is_torn=True))
+                raise
             turns.end()
-            page = write_page(turns)
-        self._pages.append(page)
-        self._reward = None
+            step = keep_step(turns)
+        self._unread.append(step)
+        self._reward, self._is_scored = None, True
 
     def _judged(self, side: Side, given: Mapping[str, Any], unchecked: bool) -> Action:
         """Return a side's action, as an InvalidAction if its action space does not have it."""
@@ -183,25 +188,24 @@ class Game:
         turns, env = self._turns, self._turns.arrays[0]
         seen = env["red_ports"][0]
         self._actions[RED] = action
-        choice = INVALID
+        move = INVALID
         if not isinstance(action, InvalidAction):
-            choice = red_choice(action, self.network, seen)
-        if choice.kind == RedKind.ESCALATE:
-            self._check_escalation(choice, action)
-        turns.red(*choice)
-        if env["red_kind"] != choice.kind:
+            move = red_move(action, self.network, seen)
+        if move.kind == RedKind.ESCALATE:
+            self._check_escalation(move, action)
+        turns.red(*move)
+        if env["red_kind"] != move.kind:
             raise GarrisonError(f"Garrison's rules and its action space disagree about {action}: please report this.")
-        if choice.kind == RedKind.EXPLOIT:
-            note_exploit(action, env["red_exploit"].item(), bool(seen[choice.target] >= 0))
+        if move.kind == RedKind.EXPLOIT:
+            note_exploit(action, env["red_exploit"].item(), bool(seen[move.target] >= 0))
             if type(action) is ExploitRemoteService and env["red_success"] == Success.YES:
-                self._os_known.add(choice.target)
+                self._os_known.add(move.target)
 
-    def _check_escalation(self, choice: RedChoice, action: Any) -> None:
+    def _check_escalation(self, move: RedMove, action: Any) -> None:
         """Fail as the original does where Red's only sessions come from concrete exploits, which tell it no system."""
-        env, h = self._turns.arrays[0][0], choice.target
+        env, h = self._turns.arrays[0][0], move.target
         if env["access"][h] == Access.USER and h not in self._os_known:
             random.choice(range(env["sessions"][h]))  # the session that it would have lifted
-            self._pages.append(write_page(self._turns)._replace(is_torn=True))
             raise KeyError(action.hostname)
 
     # --- what the fast door needs
@@ -232,22 +236,22 @@ class Game:
         if self._is_over:
             raise GarrisonError("start() has ended this episode.", hint="Call reset().")
         reward = self._turns.play(action, *SLEEP)
-        page = write_page(self._turns)
-        self._pages.append(page)
-        self._actions = {BLUE: action, GREEN: _SLEEP_NUMBER, RED: (page, self.network)}
-        self._reward = None
-        if self._is_watched or len(self._pages) > MAX_PAGES:
+        step = keep_step(self._turns)
+        self._unread.append(step)
+        self._actions = {BLUE: action, GREEN: _SLEEP_NUMBER, RED: (step, self.network)}
+        self._reward, self._is_scored = None, True
+        if self._is_watched or len(self._unread) > MAX_UNREAD:
             self._look()
         return reward
 
     # --- bringing the books up to date
 
     @property
-    def network(self) -> Network:
+    def network(self) -> EpisodeAddresses:
         """The episode's addresses."""
         if self._network is None:
             details = self._turns.arrays[1][0]
-            self._network = Network(details["addresses"].tolist(), details["subnets"].tolist())
+            self._network = EpisodeAddresses(details["addresses"].tolist(), details["subnets"].tolist())
         return self._network
 
     def _look(self) -> World:
@@ -257,17 +261,17 @@ class Game:
             truth = self._filtered_truth()
             for name, side in self._sides.items():
                 side.begin(truth, within_network(self._world, true_state(self._world, INFO[name])))
-        pages, self._pages = self._pages, []
-        for page in pages:
-            self._follow(page)
+        unread, self._unread = self._unread, []
+        for step in unread:
+            self._follow(step)
         return self._world
 
-    def _follow(self, page: Page, learners: Iterable[str] = ()) -> None:
+    def _follow(self, step: KeptStep, learners: Iterable[str] = ()) -> None:
         """Enter a step into the books and tell every agent of it."""
         assert self._world is not None  # it was looked at before
-        world, turn = self._world, page.read()
+        world, turn = self._world, step.read()
         blue = blue_answer(world, turn.blue_action, turn.blue_success, turn.accepted, turn.drawn)
-        if page.is_torn:
+        if step.is_torn:
             return
         red, events = red_answer(world, turn.red, turn.drawn)
         is_invalid = isinstance(self._actions.get(GREEN), InvalidAction)
@@ -333,8 +337,8 @@ class Game:
         if isinstance(action, int):
             action = self._actions[agent] = blue_action(action)
         elif isinstance(action, tuple):
-            page, network = action
-            action = self._actions[agent] = scripted_action(*page.red_codes(), network)
+            step, network = action
+            action = self._actions[agent] = scripted_action(*step.red_codes(), network)
         return action
 
     @property
@@ -360,9 +364,14 @@ class Game:
         env = self._turns.arrays[0]
         return env["access"][0].tolist(), bool(env["ot_running"][0])
 
+    def _put_scores_aside(self) -> None:
+        """Keep what the last step was worth, before the records show something else."""
+        if self._is_scored:
+            self._reward, self._scores, self._is_scored = self.reward, self._scores_now(), False
+
     def get_reward_breakdown(self, agent: str) -> dict[str, HostReward]:
         """Return each host's part of the last step's reward."""
-        scores = self._scores if self._reward == {} else self._scores_now()
+        scores = self._scores_now() if self._is_scored else self._scores
         if agent == RED:
             return breakdown(*scores, sign=1) if scores else {}
         if self._sides[agent].name == GREEN or scores is None:

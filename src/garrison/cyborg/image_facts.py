@@ -15,7 +15,7 @@ BLUE, GREEN, RED = AGENTS = ("Blue", "Green", "Red")
 """In the order in which they act."""
 
 
-class Program(NamedTuple):
+class ImageProgram(NamedTuple):
     """A process that runs from the start."""
 
     name: str
@@ -45,7 +45,7 @@ class Image(NamedTuple):
     """What a host is made from."""
 
     windows: bool
-    programs: tuple[Program, ...]
+    programs: tuple[ImageProgram, ...]
     accounts: tuple[Account, ...]
 
 
@@ -75,48 +75,48 @@ _LINUX_ACCOUNTS = (
     Account("GreenAgent", 1001, 1001),
 )
 
-_SSHD = Program("sshd", 1091, 1, "root", "/usr/sbin", ports=(22,))
-_SSHD_EXE = Program("sshd.exe", 3368, 5956, "sshd_server", "C:\\Program Files\\OpenSSH\\usr\\sbin", ports=(22,))
-_HTTP = Program("apache2", 1100, 1, "www-data", "/usr/sbin", "webserver", (80,))
+_SSHD = ImageProgram("sshd", 1091, 1, "root", "/usr/sbin", ports=(22,))
+_SSHD_EXE = ImageProgram("sshd.exe", 3368, 5956, "sshd_server", "C:\\Program Files\\OpenSSH\\usr\\sbin", ports=(22,))
+_HTTP = ImageProgram("apache2", 1100, 1, "www-data", "/usr/sbin", "webserver", (80,))
 _HTTPS = _HTTP._replace(ports=(443,))  # the same process, listed twice
-_MYSQL = Program("mysql", 1101, 1, "root", "/etc/init.d", ports=(3390,))
-_HARAKA = Program("smtp", 1102, 1, "root", "/usr/sbin", "smtp", (25,), "haraka 2.7.0")
-_RPC = Program("svchost.exe", 832, 4, "SYSTEM", ports=(135,))
-_RDP = Program("svchost.exe", 4400, 4, "SYSTEM", None, "rdp", (3389,))
-_SMSS = Program("smss.exe", 4, 372, "SYSTEM", ports=(445, 139))
-_FEMITTER = Program("femitter.exe", 3344, 5566, "SYSTEM", "C:\\Program Files\\Femitter", "femitter", (21,))
-_TOMCAT = Program("tomcat8.exe", 3404, 4, "NetworkService", None, "webserver", (80, 443))
-OT_SERVICE = Program("OTService", details.SERVICE_PID, 1, "root", "/root")
+_MYSQL = ImageProgram("mysql", 1101, 1, "root", "/etc/init.d", ports=(3390,))
+_HARAKA = ImageProgram("smtp", 1102, 1, "root", "/usr/sbin", "smtp", (25,), "haraka 2.7.0")
+_RPC = ImageProgram("svchost.exe", 832, 4, "SYSTEM", ports=(135,))
+_RDP = ImageProgram("svchost.exe", 4400, 4, "SYSTEM", None, "rdp", (3389,))
+_SMSS = ImageProgram("smss.exe", 4, 372, "SYSTEM", ports=(445, 139))
+_FEMITTER = ImageProgram("femitter.exe", 3344, 5566, "SYSTEM", "C:\\Program Files\\Femitter", "femitter", (21,))
+_TOMCAT = ImageProgram("tomcat8.exe", 3404, 4, "NetworkService", None, "webserver", (80, 443))
+OT_SERVICE = ImageProgram("OTService", details.SERVICE_PID, 1, "root", "/root")
 
 _SYSTEMD, _SBIN, _USR_SBIN, _USR_BIN = "/lib/systemd", "/sbin", "/usr/sbin", "/usr/bin"
 _DEFENDER = (
-    Program("init", 1, 0, "root", _SBIN),
-    Program("systemd-journald", 389, 1, "root", _SYSTEMD),
-    Program("systemd-udevd", 407, 1, "root", _SYSTEMD),
-    Program("lvmetad", 409, 1, "root", _SBIN),
-    Program("systemd-timesyncd", 560, 1, "systemd+", _SYSTEMD),
-    Program("accounts-daemon", 790, 1, "root", "/usr/lib/accountsservice"),
-    Program("atd", 802, 1, "daemon", _USR_SBIN),
-    Program("bash", 803, 1, "velocir+", "/bin"),
-    Program("rsyslogd", 807, 1, "syslog", _USR_SBIN),
-    Program("acpid", 824, 1, "root", _USR_SBIN),
-    Program("snapd", 825, 1, "root", "/usr/lib/snapd"),
-    Program("dbus-daemon", 827, 1, "message+", _USR_BIN),
-    Program("velociraptor.bin", 832, 803, "velocir+", "/usr/local/bin"),
-    Program("cron", 844, 1, "root", _USR_SBIN),
-    Program("systemd-logind", 847, 1, "root", _SYSTEMD),
-    Program("python3", 852, 1, "root", _USR_BIN),
-    Program("lxcfs", 853, 1, "root", _USR_BIN),
-    Program("polkitd", 863, 1, "root", "/usr/lib/policykit-1"),
-    Program("python3", 867, 1, "root", _USR_BIN),
-    Program("agetty", 875, 1, "root", _SBIN),
-    Program("agetty", 884, 1, "root", _SBIN),
-    Program("python3", 1370, 1, "root", _USR_BIN),
-    Program("systemd-hostnamed", 1432, 1, "root", _SYSTEMD),
-    Program("sshd", 2288, 879, "root"),
-    Program("sshd", 879, 1, "root", _USR_SBIN, ports=(22,)),
-    Program("systemd-resolved", 656, 1, "systemd+", _SYSTEMD, ports=(53, 53), address="127.0.0.53"),
-    Program("systemd-networkd", 634, 1, "systemd+", _SYSTEMD, ports=(68,), address="10.0.11.88"),
+    ImageProgram("init", 1, 0, "root", _SBIN),
+    ImageProgram("systemd-journald", 389, 1, "root", _SYSTEMD),
+    ImageProgram("systemd-udevd", 407, 1, "root", _SYSTEMD),
+    ImageProgram("lvmetad", 409, 1, "root", _SBIN),
+    ImageProgram("systemd-timesyncd", 560, 1, "systemd+", _SYSTEMD),
+    ImageProgram("accounts-daemon", 790, 1, "root", "/usr/lib/accountsservice"),
+    ImageProgram("atd", 802, 1, "daemon", _USR_SBIN),
+    ImageProgram("bash", 803, 1, "velocir+", "/bin"),
+    ImageProgram("rsyslogd", 807, 1, "syslog", _USR_SBIN),
+    ImageProgram("acpid", 824, 1, "root", _USR_SBIN),
+    ImageProgram("snapd", 825, 1, "root", "/usr/lib/snapd"),
+    ImageProgram("dbus-daemon", 827, 1, "message+", _USR_BIN),
+    ImageProgram("velociraptor.bin", 832, 803, "velocir+", "/usr/local/bin"),
+    ImageProgram("cron", 844, 1, "root", _USR_SBIN),
+    ImageProgram("systemd-logind", 847, 1, "root", _SYSTEMD),
+    ImageProgram("python3", 852, 1, "root", _USR_BIN),
+    ImageProgram("lxcfs", 853, 1, "root", _USR_BIN),
+    ImageProgram("polkitd", 863, 1, "root", "/usr/lib/policykit-1"),
+    ImageProgram("python3", 867, 1, "root", _USR_BIN),
+    ImageProgram("agetty", 875, 1, "root", _SBIN),
+    ImageProgram("agetty", 884, 1, "root", _SBIN),
+    ImageProgram("python3", 1370, 1, "root", _USR_BIN),
+    ImageProgram("systemd-hostnamed", 1432, 1, "root", _SYSTEMD),
+    ImageProgram("sshd", 2288, 879, "root"),
+    ImageProgram("sshd", 879, 1, "root", _USR_SBIN, ports=(22,)),
+    ImageProgram("systemd-resolved", 656, 1, "systemd+", _SYSTEMD, ports=(53, 53), address="127.0.0.53"),
+    ImageProgram("systemd-networkd", 634, 1, "systemd+", _SYSTEMD, ports=(68,), address="10.0.11.88"),
 )
 
 _GATEWAY = Image(False, (_SSHD,), _LINUX_ACCOUNTS)

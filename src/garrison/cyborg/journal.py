@@ -42,7 +42,7 @@ class Turn(NamedTuple):
     """Process ids and ports, in the order in which they were drawn"""
 
 
-class Page(NamedTuple):
+class KeptStep(NamedTuple):
     """One step, as it is kept."""
 
     state: bytes
@@ -65,11 +65,11 @@ class Page(NamedTuple):
         return kind, target, exploit, kind == RedKind.EXPLOIT and bool(seen[target] >= 0)
 
 
-def write_page(turns: Turns) -> Page:
+def keep_step(turns: Turns) -> KeptStep:
     """Copy what the last turn left in the simulator's records."""
     envs, details = turns.arrays
     drawn = details["drawn"][0, : details["drawn_count"].item()]
-    return Page(envs.tobytes(), drawn.tobytes(), details["lifted"].item())
+    return KeptStep(envs.tobytes(), drawn.tobytes(), details["lifted"].item())
 
 
 def _fields(state: bytes) -> tuple[int, ...]:

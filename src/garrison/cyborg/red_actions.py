@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from garrison.cage2.names import EXPLOITS, HOSTS, PORTS, RedKind
 from garrison.cyborg.action_base import Action, ConcreteAction, Inside, Sleep
 from garrison.cyborg.blue_actions import HostAction
+from garrison.cyborg.episode_addresses import EpisodeAddresses
 from garrison.cyborg.image_facts import RED, exploit_ports
-from garrison.cyborg.network import Network
 
 
 class DiscoverRemoteSystems(Action):
@@ -135,7 +135,7 @@ _SQL = EXPLOITS.index("SQLInjection")
 _WEB_BITS = 1 << PORTS.index(80) | 1 << PORTS.index(443)
 
 
-class RedChoice(NamedTuple):
+class RedMove(NamedTuple):
     """An action of Red as the simulator's codes."""
 
     kind: int
@@ -143,26 +143,26 @@ class RedChoice(NamedTuple):
     exploit: int = -1
 
 
-SLEEP = RedChoice(RedKind.SLEEP)
-INVALID = RedChoice(RedKind.INVALID)
+SLEEP = RedMove(RedKind.SLEEP)
+INVALID = RedMove(RedKind.INVALID)
 
 
-def red_choice(action: Any, network: Network, seen: Sequence[int]) -> RedChoice:
+def red_move(action: Any, network: EpisodeAddresses, seen: Sequence[int]) -> RedMove:
     """Return the codes of a valid action; `seen` are the masks of ports that Red saw on each host, -1: none yet."""
     if isinstance(action, DiscoverRemoteSystems):
-        return RedChoice(RedKind.SWEEP, network.subnet_of[action.subnet])
+        return RedMove(RedKind.SWEEP, network.subnet_of[action.subnet])
     if isinstance(action, DiscoverNetworkServices):
-        return RedChoice(RedKind.SCAN, network.host_of[action.ip_address])
+        return RedMove(RedKind.SCAN, network.host_of[action.ip_address])
     if isinstance(action, ExploitRemoteService):
         h = network.host_of[action.ip_address]
-        return RedChoice(RedKind.EXPLOIT, h, _preferred(action.priority, seen[h]))
+        return RedMove(RedKind.EXPLOIT, h, _preferred(action.priority, seen[h]))
     if isinstance(action, PrivilegeEscalate):
-        return RedChoice(RedKind.ESCALATE, HOSTS.index(action.hostname))
+        return RedMove(RedKind.ESCALATE, HOSTS.index(action.hostname))
     if isinstance(action, Impact):
-        return RedChoice(RedKind.IMPACT, HOSTS.index(action.hostname))
+        return RedMove(RedKind.IMPACT, HOSTS.index(action.hostname))
     if isinstance(action, ExploitAction):
         exploit = _EXPLOIT_CLASSES.index(type(action))
-        return RedChoice(RedKind.EXPLOIT, network.host_of[action.ip_address], exploit)
+        return RedMove(RedKind.EXPLOIT, network.host_of[action.ip_address], exploit)
     return SLEEP
 
 
@@ -192,7 +192,7 @@ def _exploit(e: int, address: IPv4Address) -> Action:
     return action
 
 
-def scripted_action(kind: int, target: int, exploit: int, had_ports: bool, network: Network) -> Action:
+def scripted_action(kind: int, target: int, exploit: int, had_ports: bool, network: EpisodeAddresses) -> Action:
     """Return a new action object for what a scripted attacker did."""
     if kind == RedKind.SWEEP:
         return DiscoverRemoteSystems(0, RED, network.subnets[target])

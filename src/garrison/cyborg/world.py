@@ -12,6 +12,7 @@ from typing import Any
 from garrison.cage2.details import FEMITTER
 from garrison.cage2.names import HOSTS, Host
 from garrison.cyborg.cyborg_enums import Path, ProcessName, ProcessType, ProcessVersion, SessionType, TransportProtocol
+from garrison.cyborg.episode_addresses import EpisodeAddresses
 from garrison.cyborg.image_facts import (
     ANYWHERE,
     DECOY_PROGRAMS,
@@ -20,9 +21,8 @@ from garrison.cyborg.image_facts import (
     OT_SERVICE,
     RED,
     SUBNET_OF,
-    Program,
+    ImageProgram,
 )
-from garrison.cyborg.network import Network
 
 PRIVILEGED = ("root", "SYSTEM")
 SHELL_PORT = 4444
@@ -206,7 +206,7 @@ class NetworkHost:
 class World:
     """The thirteen hosts of an episode."""
 
-    def __init__(self, network: Network, pids: Sequence[int], rules: str) -> None:
+    def __init__(self, network: EpisodeAddresses, pids: Sequence[int], rules: str) -> None:
         self.rules = rules
         self.network = network
         self.hosts = [
@@ -244,7 +244,7 @@ class World:
         return self.rules == "head"
 
 
-def _started(program: Program, version: Any) -> HostProcess:
+def _started(program: ImageProgram, version: Any) -> HostProcess:
     process = HostProcess(
         program.pid,
         program.name,

@@ -11,7 +11,7 @@ TEN = 10 << 24
 """Records keep addresses as offsets from 10.0.0.0."""
 
 
-class Network:
+class EpisodeAddresses:
     """The hosts' addresses and the subnets, as numbers until somebody wants them as objects."""
 
     def __init__(self, addresses: Sequence[int], subnets: Sequence[int]) -> None:
