@@ -2,8 +2,9 @@
 
 `CLIENTS` is a folder of clones (`git clone REPOSITORY` there, at the commits of `programs.py`), `CYBORG` the folder or
 folders that hold an original `CybORG` package; which rules one plays is found out. `CYBORG_PYTHON` names an
-interpreter with CybORG's dependencies if this one has not all of them. What they print and write must be equal, but
-for dates and places. What is absent is left out, with a sentence.
+interpreter with CybORG's dependencies if this one has not all of them; packages that the programs need themselves
+(PrettyTable, tqdm, scikit-learn, torch) must be importable in both. What they print and write must be equal, but for
+dates and places. What is absent is left out, with a sentence.
 """
 
 import os

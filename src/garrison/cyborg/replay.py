@@ -12,10 +12,11 @@ import json
 import random
 import sys
 from ipaddress import IPv4Address, IPv4Network
+from numbers import Integral
 from typing import Any
 
 AGENTS = ("Blue", "Red")
-PLAIN = (str, int, float, bool, type(None))
+PLAIN = (str, int, float, type(None))
 
 
 def spell(action: Any) -> list[Any]:
@@ -23,6 +24,7 @@ def spell(action: Any) -> list[Any]:
     parameters = []
     for name in inspect.signature(type(action)).parameters:
         value = getattr(action, name, None)
+        value = int(value) if isinstance(value, Integral) else value  # NumPy has whole numbers of its own
         kind = "" if isinstance(value, PLAIN) else type(value).__name__
         parameters.append([name, kind, str(value) if kind else value])
     return [type(action).__name__, parameters]
