@@ -5,6 +5,9 @@ from itertools import product
 from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class EnumActionWrapper(BaseWrapper):
