@@ -52,7 +52,7 @@ def step(env: Record, sc: Record, tape: Record, details: Record, action: int, re
     """Play one turn and return Blue's reward (rules §5). Green never does anything."""
     cost = defend(env, sc, details, action)
     kind, target = choose_red_action(env, sc, tape, details, red_kind, red_target)
-    attack(env, sc, tape, details, kind, target, -1)
+    attack(env, sc, tape, details, kind, target)
     reward = charge(env, sc, cost)
     notice(env, sc)
     env.t += 1
