@@ -27,6 +27,7 @@ PACKAGES = (
     "cage2",
     "challenge",
     "cluster",
+    "cyborg",
     "games",
     "jaxsim",
     "learn",

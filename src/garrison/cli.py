@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": ("garrison.commands.conformance", "replay recorded CybORG episodes and compare every value"),
+    "cyborg": ("garrison.commands.cyborg", "run scripts that were written for CybORG, unchanged, on this simulator"),
     "bench": ("garrison.commands.bench", "measure the simulator and the backends, beside every installed peer"),
     "profile": ("garrison.commands.profile", "where the time of a step goes, for any environment and backend"),
     "doctor": ("garrison.commands.doctor", "versions, cores, compiled kernels and a two-second speed check"),

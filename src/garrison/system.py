@@ -47,6 +47,7 @@ _EXTRAS = {
     "mujoco": ("MuJoCo", "mujoco"),
     "jax": ("JAX", "jax"),
     "optax": ("Optax", "jax"),
+    "prettytable": ("PrettyTable", "cyborg"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.

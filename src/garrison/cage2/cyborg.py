@@ -233,7 +233,7 @@ def _show_decoyed_scans(wrapped: Any) -> None:
     layer = wrapped
     while not isinstance(layer, BlueTableWrapper):
         layer = layer.env
-    layer._interpret_connections = decoys_hide_nothing(layer._interpret_connections)
+    layer._interpret_connections = decoys_hide_nothing(layer._interpret_connections)  # type: ignore
 
 
 def decoys_hide_nothing(interpret: Callable[[list[Any]], str]) -> Callable[[list[Any]], str]:

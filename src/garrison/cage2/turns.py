@@ -132,6 +132,11 @@ class Turns:
             self.bits,
         )
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.void], NDArray[np.void]]:
+        """`env` and `details` as arrays of one record: reading a field of these is many times as fast."""
+        return self._envs, self._details
+
     def reset(self) -> None:
         """Begin an episode, with the draws of one reset."""
         self._play(RESET)

@@ -18,6 +18,7 @@ EXTRAS = {
     "sb3": ("stable-baselines3",),
     "ray": ("ray",),
     "jax": ("jax", "optax"),
+    "cyborg": ("prettytable",),
     "atari": ("ale-py",),
     "mujoco": ("mujoco",),
     "video": ("moviepy",),

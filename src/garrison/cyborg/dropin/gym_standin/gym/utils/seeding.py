@@ -1,0 +1,3 @@
+"""Random generators of environments."""
+
+from gymnasium.utils.seeding import np_random as np_random
