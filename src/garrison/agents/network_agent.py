@@ -70,9 +70,7 @@ class NetworkAgent:
         return cls.of(values, name, sample)
 
     @classmethod
-    def of(
-        cls, values: dict[str, Any], name: str, sample: bool = False, order: int | None = None
-    ) -> "NetworkAgent":
+    def of(cls, values: dict[str, Any], name: str, sample: bool = False, order: int | None = None) -> "NetworkAgent":
         """Build the defender of a checkpoint's values: our own, or checked by `require_agent`.
 
         One that was trained on workflows needs the index of an `order`.

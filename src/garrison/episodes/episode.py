@@ -92,9 +92,7 @@ def _rows(words: str, width: int, holds: Any) -> Kind:
 def _names(count: int) -> Kind:
     return Kind(
         f"a list of {count} names",
-        lambda names: (
-            isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
-        ),
+        lambda names: isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names),
     )
 
 

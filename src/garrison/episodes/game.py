@@ -44,7 +44,7 @@ class Game:
         """The scenario's facts, one `SCENARIO` record."""
         return load_scenario(None, self.rules, self.encoder)
 
-    def envs(self, num_envs: int, red: Any = None, threads: int = 1) -> VectorEnv:
+    def envs(self, num_envs: int, red: Any = None) -> VectorEnv:
         """Make environments of this game, or of the same game with another attacker."""
         return VectorEnv(
             num_envs,
@@ -52,7 +52,6 @@ class Game:
             rules=self.rules,
             length=self.length,
             encoder=self.encoder,
-            threads=threads,
             autoreset_mode="Disabled",
             workflow=self.workflow,
             copy=False,

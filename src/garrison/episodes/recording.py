@@ -65,7 +65,9 @@ def play(agent: "Agent", game: Game, seeds: Sequence[int]) -> Totals:
     return Totals(np.array(seeds, np.uint64), totals, actions)
 
 
-def record(agent: "Agent", game: Game, played: Totals, reference: str = "", labels: Sequence[str] = ()) -> list[Episode]:
+def record(
+    agent: "Agent", game: Game, played: Totals, reference: str = "", labels: Sequence[str] = ()
+) -> list[Episode]:
     """Play episodes again with the same seeds and actions, and write everything down.
 
     Args:
@@ -186,7 +188,8 @@ def _compliance(game: Game, states: NDArray[np.void], actions: NDArray[np.int64]
     return {
         "order": [UNITS[unit] for unit in states["order"][0].tolist()],
         "fixes": [
-            [t, UNITS[UNIT_OF_HOST[ACTIONS[actions[t]].host]], bool(complied[t])] for t in np.flatnonzero(is_fix).tolist()
+            [t, UNITS[UNIT_OF_HOST[ACTIONS[actions[t]].host]], bool(complied[t])]
+            for t in np.flatnonzero(is_fix).tolist()
         ],
         "rate": round(float(states["rate"][-1]), 4),
         "definition": game.workflow.definition,

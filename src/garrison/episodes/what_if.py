@@ -34,7 +34,6 @@ def what_if(
     top: int = 0,
     continuations: int = CONTINUATIONS,
     seed: int = 0,
-    threads: int = 1,
     say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Return what each action would have brought from each step to the end, as an episode's `what_if` holds it.
@@ -47,12 +46,13 @@ def what_if(
         top: only the likeliest so many actions of the policy, and what was played; 0 for all 145.
         continuations: how often each action is tried.
         seed: decides all draws of the continuations.
-        threads: over how many threads the simulator is split; changes no number.
         say: is told how far it is.
     """
     chosen = sorted(set(range(episode.length) if steps is None else steps))
     if not chosen or chosen[0] < 0 or chosen[-1] >= episode.length:
-        raise UserError(f"the steps of this episode are numbered 0 to {episode.length - 1}; got {chosen[:1] or 'none'}.")
+        raise UserError(
+            f"the steps of this episode are numbered 0 to {episode.length - 1}; got {chosen[:1] or 'none'}."
+        )
     if continuations < 2:
         raise UserError(f"an action needs at least 2 continuations to estimate its error; got {continuations}.")
     if top and episode.policy is None:
@@ -68,7 +68,7 @@ def what_if(
         actions = _actions(episode, t, top)
         returns = np.concatenate(
             [
-                _returns(memory, game, states[t : t + 1], t, clones, streams, (seed, t, chunk), threads)
+                _returns(memory, game, states[t : t + 1], t, clones, streams, (seed, t, chunk))
                 for chunk, (clones, streams) in enumerate(_chunks(actions, _streams(seed, t, continuations)))
             ]
         ).reshape(len(actions), continuations)
@@ -119,12 +119,11 @@ def _returns(
     actions: NDArray[np.int64],
     streams: NDArray[np.uint32],
     seed: Sequence[int],
-    threads: int,
 ) -> NDArray[np.float64]:
     """Return what each copy of one state collects from its action to the end."""
     copies = np.repeat(state, len(actions))
     copies["stream"] = streams
-    envs = game.envs(len(actions), threads=threads)
+    envs = game.envs(len(actions))
     envs.set_state(copies)
     agent = memory.agent_at(t, actions, int(np.random.SeedSequence(seed).generate_state(1)[0]))
     observations = envs.step(actions)[0]
