@@ -1,20 +1,19 @@
 """The style sheet that every page carries: light and dark, screen and print."""
 
-from garrison.report.palette import HEAT, INK, PALETTE, PAPER
+from garrison.viewer.palette import HEAT, INK, LINE, PALETTE, PAPER, SOFT, TINT, WARN
 
 
 def _colours(form: int) -> str:
-    named = f"--ink:{INK[form]};--paper:{PAPER[form]};--heat:{HEAT[form]};"
+    plain = {"ink": INK, "paper": PAPER, "soft": SOFT, "line": LINE, "tint": TINT, "warn": WARN, "heat": HEAT}
+    named = "".join(f"--{name}:{forms[form]};" for name, forms in plain.items())
     return named + "".join(f"--c{k}:{forms[form]};" for k, forms in enumerate(PALETTE.values()))
 
 
 _SERIES = "".join(f".c{k}{{--c:var(--c{k})}}" for k in range(len(PALETTE)))
 
 CSS = f"""
-:root{{color-scheme:light dark;--soft:#5d6670;--line:#dde1e6;--tint:#f4f6f8;--warn:#9a5b00;
-{_colours(0)}}}
-@media(prefers-color-scheme:dark){{:root{{--soft:#9aa4ae;--line:#363d45;--tint:#1d2329;
---warn:#f0b252;{_colours(1)}}}}}
+:root{{color-scheme:light dark;{_colours(0)}}}
+@media(prefers-color-scheme:dark){{:root{{{_colours(1)}}}}}
 {_SERIES}
 *{{box-sizing:border-box}}
 body{{margin:0 auto;max-width:920px;padding:28px 20px 60px;background:var(--paper);color:var(--ink);
