@@ -4,6 +4,8 @@ import { html, setAttributes, setShown, setText } from "./dom.js";
 import { returnFrom } from "./episode_index.js";
 import { percent, plural, written } from "./numbers.js";
 
+const SEEN_CHANCE = 0.0005; // a smaller one would be written as 0.0 %
+
 export function createPolicy(index) {
   const { policy, names, turn } = index.episode;
   const estimate = html("p", { class: "small" });
@@ -37,7 +39,7 @@ export function createPolicy(index) {
     show(position) {
       current = position;
       const t = position - 1;
-      const top = t < 0 ? [] : policy.top[t];
+      const top = t < 0 ? [] : policy.top[t].filter(([action, chance]) => chance >= SEEN_CHANCE || action === turn.blue_action[t]);
       const forbidden = new Set(t < 0 ? [] : (policy.masked[t] ?? []));
       const value = t < 0 ? null : policy.value[t];
       setText(estimate, t < 0 ? "It has not chosen yet." : valueText(value, returnFrom(index, position)));

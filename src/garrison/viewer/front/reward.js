@@ -20,7 +20,7 @@ export function createReward(index, jump) {
   const groups = termGroups(index.episode);
   const node = html(
     "section",
-    { class: "panel", "aria-label": "Reward" },
+    { class: "panel reward-panel", "aria-label": "Reward" },
     html("h2", {}, "Reward"),
     readout,
     room,
@@ -77,7 +77,7 @@ export function createReward(index, jump) {
 export function termGroups({ names, network }) {
   const groups = names.subnets.map((name, subnet) => ({
     name: `${name} hosts`,
-    key: ["enterprise", "operational", "user"][subnet] ?? "user",
+    key: ["enterprise", "operational", "user"].find((key) => key === name.toLowerCase()) ?? "quiet",
     terms: names.hosts.map((_, h) => h).filter((h) => network.subnet[h] === subnet),
   }));
   const hosts = names.hosts.length;
