@@ -29,7 +29,6 @@ export function createFacts(episode) {
     ["Total", written(episode.total)],
     ["Rules", episode.rules],
     ["Seed", String(episode.seed)],
-    ["Steps", written(episode.length)],
   ];
   return html("dl", { class: "facts" }, ...facts.map(([name, value]) => html("div", { class: name.toLowerCase() }, html("dt", {}, name), html("dd", {}, value))));
 }

@@ -9,7 +9,7 @@ import { textWidth } from "./text_width.js";
 
 const ROW = 22;
 const LEFT_ROOM = 92;
-const RIGHT_ROOM = 12;
+const RIGHT_ROOM = 22;
 const FOOT = 20;
 
 export function createIntrusions(index, jump) {

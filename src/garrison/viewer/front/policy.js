@@ -4,7 +4,7 @@ import { html, setAttributes, setShown, setText } from "./dom.js";
 import { returnFrom } from "./episode_index.js";
 import { percent, plural, written } from "./numbers.js";
 
-const SEEN_CHANCE = 0.0005; // a smaller one would be written as 0.0 %
+const SMALLEST = 0.0005; // a smaller one would be written as 0.0 %
 
 export function createPolicy(index) {
   const { policy, names, turn } = index.episode;
@@ -39,16 +39,16 @@ export function createPolicy(index) {
     show(position) {
       current = position;
       const t = position - 1;
-      const top = t < 0 ? [] : policy.top[t].filter(([action, chance]) => chance >= SEEN_CHANCE || action === turn.blue_action[t]);
+      const top = t < 0 ? [] : policy.top[t];
       const forbidden = new Set(t < 0 ? [] : (policy.masked[t] ?? []));
       const value = t < 0 ? null : policy.value[t];
       setText(estimate, t < 0 ? "It has not chosen yet." : valueText(value, returnFrom(index, position)));
       top.forEach(([action, chance], k) => {
         const row = rowAt(k);
         const isPlayed = action === turn.blue_action[t];
-        setAttributes(row.node, { class: `${isPlayed ? "played" : ""} ${forbidden.has(action) ? "is-masked" : ""}` });
+        setAttributes(row.node, { class: `${isPlayed ? "played" : ""} ${forbidden.has(action) ? "is-masked" : ""} ${chance < SMALLEST ? "is-faint" : ""}` });
         setText(row.name, names.actions[action]);
-        setText(row.chance, percent(chance, 1));
+        setText(row.chance, chance < SMALLEST ? "< 0.1\u00a0%" : percent(chance, 1));
         row.bar.style.width = `${100 * chance}%`;
       });
       rows.forEach((row, k) => setShown(row.node, k < top.length));

@@ -44,9 +44,9 @@ export function createReward(index, jump) {
       ...axis(steps, y.bar, LEFT - 5, "end", width),
       ...axis(totals, y.total, width - RIGHT + 5, "start", width),
       ...stepLabels(index.steps, xOf, inner),
-      cursor,
       ...groups.map(({ key, terms }) => svg("path", { class: `term-${key}`, d: barsPath(bars, terms, groups, columns.stepsEach, inner / index.steps, y.bar) })),
       svg("path", { class: "total-line", d: totalPath(index.episode.state.total, (p) => LEFT + (p * inner) / index.steps, y.total) }),
+      cursor,
     );
     setText(binned, columns.stepsEach > 1 ? `each column is the mean of ${columns.stepsEach} steps` : "");
     show(last);
