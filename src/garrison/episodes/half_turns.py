@@ -46,9 +46,11 @@ def had_effect(game: Game, before: NDArray[np.void], middle: NDArray[np.void]) -
     # A first Restore closes an exploit under some rules; elsewhere the mark means nothing.
     sc = game.scenario[0]
     closes = (sc["genuine"][:, sc["restore_patches"] != 0] >= 0).any(axis=1)
-    return effect | ((before["patched"] != middle["patched"]) & closes).any(axis=1)
+    effect |= ((before["patched"] != middle["patched"]) & closes).any(axis=1)
+    return effect
 
 
 def killed(before: NDArray[np.void], middle: NDArray[np.void]) -> NDArray[np.int64]:
     """Return how many of Red's sessions Blue's action removed: (T,)."""
-    return (before["sessions"].astype(np.int64) - middle["sessions"]).sum(axis=1)
+    counts: NDArray[np.int64] = (before["sessions"].astype(np.int64) - middle["sessions"]).sum(axis=1)
+    return counts

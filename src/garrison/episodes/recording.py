@@ -87,7 +87,7 @@ def record(
         actions = played.actions[:, t].astype(np.int64)
         if explain is not None:
             agent.act(observations)
-            explanations.append(explain())
+            explanations += [said] if (said := explain()) is not None else []
             if took is not None:
                 took(actions)
         observations = envs.step(actions)[0]
@@ -184,13 +184,10 @@ def _policy(explanations: "list[Explanation]", i: int) -> Columns | None:
 def _compliance(game: Game, states: NDArray[np.void], actions: NDArray[np.int64]) -> dict[str, Any] | None:
     if game.workflow is None:
         return None
-    is_fix, complied = np.diff(states["fixes"]) > 0, np.diff(states["compliant"]) > 0
+    fixes, complied = np.flatnonzero(np.diff(states["fixes"])).tolist(), np.diff(states["compliant"]) > 0
     return {
         "order": [UNITS[unit] for unit in states["order"][0].tolist()],
-        "fixes": [
-            [t, UNITS[UNIT_OF_HOST[ACTIONS[actions[t]].host]], bool(complied[t])]
-            for t in np.flatnonzero(is_fix).tolist()
-        ],
+        "fixes": [[t, UNITS[UNIT_OF_HOST[ACTIONS[actions[t]].host]], bool(complied[t])] for t in fixes],
         "rate": round(float(states["rate"][-1]), 4),
         "definition": game.workflow.definition,
         "foothold": game.workflow.foothold,

@@ -50,9 +50,8 @@ def what_if(
     """
     chosen = sorted(set(range(episode.length) if steps is None else steps))
     if not chosen or chosen[0] < 0 or chosen[-1] >= episode.length:
-        raise UserError(
-            f"the steps of this episode are numbered 0 to {episode.length - 1}; got {chosen[:1] or 'none'}."
-        )
+        got = ", ".join(map(str, chosen[:5])) or "none"
+        raise UserError(f"the steps of this episode are numbered 0 to {episode.length - 1}; got {got}.")
     if continuations < 2:
         raise UserError(f"an action needs at least 2 continuations to estimate its error; got {continuations}.")
     if top and episode.policy is None:
