@@ -153,3 +153,15 @@ def test_a_users_own_agent_needs_no_more_than_the_protocol() -> None:
     assert episode.what_if is not None
     assert episode.what_if["steps"]["2"]["mean"][0] == -3
     assert episode.what_if["steps"]["2"]["regret"] == 1
+
+
+def test_the_page_in_the_docs_shows_what_the_shipped_agent_does() -> None:
+    page = Path(__file__).parents[2] / "docs" / "watch-record.html"
+    assert page.stat().st_size < 2_000_000
+    shown = read_episodes(page)
+    assert [one.label for one in shown] == ["worst of 1,000", "median of 1,000", "best of 1,000"]
+    for one in shown:
+        again = garrison.watch("record", seed=one.seed).episodes[0]
+        assert (again.turn, again.state, again.metrics, again.total) == (one.turn, one.state, one.metrics, one.total)
+        assert one.what_if is not None
+        assert len(one.what_if["steps"]) == 100
