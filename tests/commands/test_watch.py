@@ -80,12 +80,12 @@ def test_the_worst_of_many_are_shown(capsys: pytest.CaptureFixture[str]) -> None
         ("--what-if", range(6)),
         ("--what-if --top 2", range(6)),
         ("--what-if all", range(6)),
-        ("--what-if 2", [2]),
-        ("--what-if 0,3-5", [0, 3, 4, 5]),
+        ("--what-if 2", [1]),
+        ("--what-if 1,4-6", [0, 3, 4, 5]),
         ("--top 1", None),
     ],
 )
-def test_what_if_names_its_steps(flags: str, steps: list[int] | None) -> None:
+def test_what_if_names_its_turns_as_the_page_does(flags: str, steps: list[int] | None) -> None:
     assert run(f"watch record --length 6 --continuations 2 {flags}") == 0
     found = read_episodes("watch-record-meander.html")[0].what_if
     assert (None if found is None else list(map(int, found["steps"]))) == (None if steps is None else list(steps))
@@ -120,8 +120,9 @@ def test_a_path_becomes_a_name_that_can_be_written(here: Path) -> None:
         ("record --length 0", "length"),
         ("record --seed -1", "seeds must lie"),
         ("record --out page.pdf", "--out must end in .html"),
-        ("record --what-if 100", "--what-if takes steps from 0 to 99"),
-        ("record --what-if 5-", "--what-if takes steps from 0 to 99"),
+        ("record --what-if 101", "--what-if takes turns from 1 to 100"),
+        ("record --what-if 0", "--what-if takes turns from 1 to 100"),
+        ("record --what-if 5-", "--what-if takes turns from 1 to 100"),
         ("sleep --what-if 1 --top 3", "sleep has no probabilities"),
         ("record --worst 3 --episodes 2", "of 2 episodes"),
         ("record --against sleep --worst 2", "leave out worst"),

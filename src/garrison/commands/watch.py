@@ -23,7 +23,7 @@ from garrison.storage.atomic import write_text
 from garrison.text import plural, short
 from garrison.workflow.orders import index_of, parse_order
 
-ALL_STEPS = "all"
+ALL_TURNS = "all"
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ class Arguments:
     that the run was trained on."""
     sample: bool = False
     """Draw a network's actions instead of taking the likeliest."""
-    what_if: Annotated[str, tyro.conf.arg(metavar="STEPS|all")] = ""
-    """What other actions would have brought at these steps, such as 12 or 5,9,20-30, or at all. Steps count from 0."""
+    what_if: Annotated[str, tyro.conf.arg(metavar="TURNS|all")] = ""
+    """What other actions would have brought in these turns, numbered as on the page from 1, such as 12 or 5,9,20-30; or
+    in all."""
     top: Annotated[int, tyro.conf.arg(metavar="K")] = 0
     """What if: only the policy's K likeliest actions, and what was played; 0 for all 145."""
     continuations: int = CONTINUATIONS
@@ -68,8 +69,8 @@ class Arguments:
     """Write the episode for the viewer Cynex too; of several, the first."""
     text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Write the actions as the challenge's evaluation does, too."""
-    png: Annotated[tuple[int, ...], tyro.conf.arg(metavar="STEP")] = ()
-    """Draw the network at these steps too, beside the page; 0 is after the reset. Of several episodes, the first."""
+    png: Annotated[tuple[int, ...], tyro.conf.arg(metavar="TURN")] = ()
+    """Draw the network after these turns too, beside the page; 0 is after the reset. Of several episodes, the first."""
     gif: bool = False
     """Draw the episode as a short animated image too, beside the page. Of several episodes, the first."""
 
@@ -79,7 +80,7 @@ def main(arguments: list[str]) -> int:
     args = tyro.cli(
         Arguments,
         prog="garrison watch",
-        args=with_all_steps(arguments),
+        args=with_all_turns(arguments),
         config=(tyro.conf.PositionalRequiredArgs,),
     )
     if args.png or args.gif:
@@ -121,7 +122,7 @@ def play(args: Arguments) -> Watched:
             episodes=args.episodes,
             order=index_of(parse_order(args.order)) if args.order else None,
             sample=args.sample,
-            what_if=steps_of(args.what_if, args.length),
+            what_if=turns_of(args.what_if, args.length),
             top=args.top,
             continuations=args.continuations,
             say=say,
@@ -186,29 +187,29 @@ def default_out(agent: str, red: str) -> Path:
     return Path(f"watch-{words[0]}-{words[1]}{PAGE}")
 
 
-def steps_of(text: str, length: int) -> bool | list[int]:
-    """Return the steps that `--what-if` names: True for all, False for none.
+def turns_of(text: str, length: int) -> bool | list[int]:
+    """Return the turns that `--what-if` names, counted from 0: True for all, False for none.
 
-    >>> steps_of("5,9,20-22", 100), steps_of("all", 100), steps_of("", 100)
-    ([5, 9, 20, 21, 22], True, False)
+    >>> turns_of("5,9,20-22", 100), turns_of("all", 100), turns_of("", 100)
+    ([4, 8, 19, 20, 21], True, False)
     """
-    if text in ("", ALL_STEPS):
+    if text in ("", ALL_TURNS):
         return bool(text)
-    steps: list[int] = []
+    turns: list[int] = []
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, length)
-        if found is None or not first <= last < length:
-            raise UserError(f"--what-if takes steps from 0 to {length - 1}, such as 12 or 5,9,20-30; got {part!r}.")
-        steps += range(first, last + 1)
-    return steps
+        if found is None or not 1 <= first <= last <= length:
+            raise UserError(f"--what-if takes turns from 1 to {length}, such as 12 or 5,9,20-30; got {part!r}.")
+        turns += range(first - 1, last)
+    return turns
 
 
-def with_all_steps(arguments: list[str]) -> list[str]:
-    """Let `--what-if` without steps mean all of them."""
+def with_all_turns(arguments: list[str]) -> list[str]:
+    """Let `--what-if` without turns mean all of them."""
     found = []
     for word, following in zip(arguments, [*arguments[1:], "-"], strict=True):
         found.append(word)
         if word == "--what-if" and not re.match(r"\d|all$", following):
-            found.append(ALL_STEPS)
+            found.append(ALL_TURNS)
     return found
