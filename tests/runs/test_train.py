@@ -52,6 +52,8 @@ def test_a_run_is_a_folder(finished: Path) -> None:
         "config.yaml",
         "versions.json",
         "metrics.jsonl",
+        "marks.jsonl",
+        "index.html",
         "events.out",
         "checkpoint.garrison",
         "best.garrison",

@@ -4,7 +4,16 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
+from garrison.cage2.names import (
+    ACTION_SETS,
+    ACTIONS,
+    DEFAULT_RULES,
+    ENCODERS,
+    OBSERVATIONS,
+    RULES,
+    SCRIPTED_REDS,
+    BlueKind,
+)
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
@@ -18,6 +27,9 @@ NATIVE = ("auto", "native")
 MASKED = (*NATIVE, "jax")
 """Those that have action masks"""
 QUICK_CELL_EPISODES = 100
+KINDS = tuple(name.capitalize() for name in BlueKind._fields)
+"""Kinds of Blue's actions, by their codes."""
+_KIND_OF = {action.name: KINDS[action.kind] for action in ACTIONS}
 
 
 @dataclass(frozen=True)
@@ -133,6 +145,12 @@ class Cage2Task(Task):
             "length": config.length,
         }
 
+    def action_kinds(self) -> tuple[str, ...]:
+        """Return the kind of each action that the policy chooses from."""
+        from garrison.cage2.action_sets import ACTION_IDS
+
+        return tuple(KINDS[ACTIONS[action].kind] for action in ACTION_IDS[self.config.actions])
+
     def known_scores(self) -> dict[str, float]:
         """Return what defenders of the leaderboard score against these attackers, if the rules are the same."""
         return leaderboard.marks(self.config.red_odds, self.config.length, self.config.rules)
@@ -166,6 +184,15 @@ class Cage2Task(Task):
         cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
         evaluation = dataclasses.replace(part, cells=tuple(cells), seconds=seconds)
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
+
+
+def kind_of(action: str) -> str:
+    """Return the kind of one of Blue's actions by its name; an unknown one is its own kind.
+
+    >>> kind_of("Restore User1")
+    'Restore'
+    """
+    return _KIND_OF.get(action, action)
 
 
 def is_own(text: str) -> bool:

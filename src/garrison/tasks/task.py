@@ -111,6 +111,10 @@ class Task(ABC):
         """Raise a UserError if these environments do not have what the learner needs."""
         return
 
+    def action_kinds(self) -> tuple[str, ...] | None:
+        """Return a name for each action, by which the metrics count them; several may have one; None for numbers."""
+        return None
+
     def known_scores(self) -> dict[str, float]:
         """Return mean returns that others reached on these environments, by name."""
         return {}

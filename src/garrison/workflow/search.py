@@ -78,7 +78,7 @@ def train_base(experiment: SearchExperiment, path: Path, interrupts: Interrupts,
     episodes = experiment.search.base_episodes
     base = WorkflowExperiment(
         env=experiment.env,
-        run=dataclasses.replace(experiment.run, duration="", out=""),
+        run=dataclasses.replace(experiment.run, duration="", out="", evaluate_episodes=0),  # the orders are scored
         learner=experiment.learner,
         workflow=dataclasses.replace(
             experiment.workflow, episodes=episodes, min_episodes=episodes, orders=tuple(range(len(ORDERS)))
