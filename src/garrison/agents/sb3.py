@@ -57,3 +57,7 @@ class Sb3Agent:
         choices, self._state = self._model.predict(inputs, self._state, self._starts, deterministic=not self._sample)
         self._starts[:] = False
         return self._view.actions(choices)
+
+    def took(self, actions: Choices) -> None:
+        """Remember what Blue did instead."""
+        self._view.took(actions)

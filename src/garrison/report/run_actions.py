@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from garrison.learn.action_mix import PREFIX
-from garrison.report import palette
 from garrison.report.curves import binned
 from garrison.report.history import RunHistory
 from garrison.report.page import NARROW, Figure, Page, areas, stacked
 from garrison.tasks.cage2 import kind_of
+from garrison.viewer import palette
 
 BINS = 60  # stretches of a run over which shares are averaged
 HEIGHT = 260.0

@@ -14,6 +14,7 @@ from garrison.report.run_origin import add_notes, add_origin, add_settings
 from garrison.report.run_score import add_score
 from garrison.report.run_state import RUNNING, RunState, begun, ending_of, is_told, state_of
 from garrison.runs.page_rhythm import FILE
+from garrison.tasks.cage2 import WATCH
 from garrison.text import clock, short
 
 ROWS = 600
@@ -24,7 +25,6 @@ FASTEST, SLOWEST = 2.0, 60.0
 PATIENCE = 60.0
 FIRST_PATIENCE = 300.0
 """Seconds without news, beyond thrice the usual, after which a run is taken for dead; the first update compiles."""
-WATCH = "watch.html"
 
 
 def write_run_page(path: Path, seconds: float | None) -> Path:

@@ -65,17 +65,25 @@ class PageRhythm:
         """Write the pages now; for the last time, if the run is over."""
         began = self._now()
         usual = max(self._between, began - self._written)  # an update may take longer than the time between two
-        try:
+
+        def draw_all() -> None:
             draw = self._draw = self._draw or registered_writer()
             for folder in self._folders:
                 draw(folder, None if is_over else usual)
+
+        self.attempt(draw_all)
+        self._written = self._now()
+        self._between = max(SECONDS, (self._written - began) / SHARE)
+        self._due = self._written + self._between
+
+    def attempt(self, make: Callable[[], object]) -> None:
+        """Make something to look at; if that fails it is told, once in a run."""
+        try:
+            make()
         except Exception as error:  # whatever it is: a page is not worth a run
             if not self._has_failed:
                 self._say(f"the run's page could not be written ({type(error).__name__}: {error}); the run goes on.")
             self._has_failed = True
-        self._written = self._now()
-        self._between = max(SECONDS, (self._written - began) / SHARE)
-        self._due = self._written + self._between
 
 
 class NoPages(PageRhythm):
@@ -83,3 +91,6 @@ class NoPages(PageRhythm):
 
     def __init__(self) -> None:
         super().__init__((), lambda text: None, lambda folder, seconds: None)
+
+    def attempt(self, make: Callable[[], object]) -> None:
+        """Make nothing."""

@@ -8,6 +8,8 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from garrison.errors import GarrisonError, UserError
@@ -233,8 +235,18 @@ def score(outcome: Outcome) -> FinalScore | None:
         raise
     outcome.summary |= found.summary
     outcome.is_written = write_summary(outcome.folder, outcome.summary) and outcome.is_written
+    for folder in _policies(outcome):
+        outcome.pages.attempt(partial(task.record_episodes, folder, episodes))
     outcome.pages.write(is_over=True)
     return found
+
+
+def _policies(outcome: Outcome) -> list[Path]:
+    """Return the folders that hold one policy each: the run's, or those of its agents."""
+    assert outcome.folder is not None
+    if not has_several_agents(outcome.experiment):
+        return [outcome.folder.path]
+    return [outcome.folder.of_agent(seed).path for seed in outcome.experiment.learner.agents]
 
 
 def _to_be_scored(outcome: Outcome) -> int:

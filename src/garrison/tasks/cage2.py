@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from garrison.cage2.names import (
@@ -27,6 +28,8 @@ NATIVE = ("auto", "native")
 MASKED = (*NATIVE, "jax")
 """Those that have action masks"""
 QUICK_CELL_EPISODES = 100
+WATCH = "watch.html"
+"""Episodes of a finished run, in its folder"""
 KINDS = tuple(name.capitalize() for name in BlueKind._fields)
 """Kinds of Blue's actions, by their codes."""
 _KIND_OF = {action.name: KINDS[action.kind] for action in ACTIONS}
@@ -184,6 +187,20 @@ class Cage2Task(Task):
         cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
         evaluation = dataclasses.replace(part, cells=tuple(cells), seconds=seconds)
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
+
+    def record_episodes(self, run: Path, episodes: int) -> None:
+        """Write the worst, the median and the best of the episodes against the likeliest attacker as a page."""
+        from garrison.episodes.watching import watch
+
+        config = self.config
+        red = attacker_of(config)
+        watch(str(run), red=red, length=config.length, rules=config.rules, worst=1, episodes=episodes).save(run / WATCH)
+
+
+def attacker_of(config: Cage2Settings) -> str:
+    """Return who attacks when only one can: the likeliest, or a class of one's own."""
+    odds = config.red_odds
+    return max(odds, key=lambda red: odds[red]) if odds else config.red
 
 
 def kind_of(action: str) -> str:

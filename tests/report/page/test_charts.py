@@ -8,8 +8,8 @@ import pytest
 from garrison.report.page import Bars, Series, bars, heatmap, lines, scatter, stacked
 from garrison.report.page.heatmap import STRONGEST
 from garrison.report.page.scale import cost_scale, scale
-from garrison.report.palette import HEAT, INK, PAPER
 from garrison.text import short
+from garrison.viewer.palette import HEAT, INK, PAPER
 
 
 def drawn(svg: str, tag: str, kind: str) -> list[ElementTree.Element]:

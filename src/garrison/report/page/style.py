@@ -1,20 +1,20 @@
 """The style sheet that every page carries: light and dark, screen and print."""
 
-from garrison.report.palette import HEAT, INK, PALETTE, PAPER
+from garrison.viewer.palette import BAD, GOOD, HEAT, INK, LINE, PALETTE, PAPER, SOFT, TINT, WARN
 
 
 def _colours(form: int) -> str:
-    named = f"--ink:{INK[form]};--paper:{PAPER[form]};--heat:{HEAT[form]};"
+    plain = {"ink": INK, "paper": PAPER, "soft": SOFT, "line": LINE, "tint": TINT, "warn": WARN, "heat": HEAT}
+    plain |= {"good": GOOD, "bad": BAD}
+    named = "".join(f"--{name}:{forms[form]};" for name, forms in plain.items())
     return named + "".join(f"--c{k}:{forms[form]};" for k, forms in enumerate(PALETTE.values()))
 
 
 _SERIES = "".join(f".c{k}{{--c:var(--c{k})}}" for k in range(len(PALETTE)))
 
 CSS = f"""
-:root{{color-scheme:light dark;--soft:#5d6670;--line:#dde1e6;--tint:#f4f6f8;--warn:#9a5b00;--good:#1a7f4b;--bad:#b3261e;
-{_colours(0)}}}
-@media(prefers-color-scheme:dark){{:root{{--soft:#9aa4ae;--line:#363d45;--tint:#1d2329;
---warn:#f0b252;--good:#5fce93;--bad:#ff8a80;{_colours(1)}}}}}
+:root{{color-scheme:light dark;{_colours(0)}}}
+@media(prefers-color-scheme:dark){{:root{{{_colours(1)}}}}}
 {_SERIES}
 *{{box-sizing:border-box}}
 body{{margin:0 auto;max-width:920px;padding:28px 20px 60px;background:var(--paper);color:var(--ink);
@@ -90,7 +90,8 @@ svg .bar{{fill:var(--c)}}svg .bar.doubtful{{fill-opacity:.4}}
 svg .heat{{fill:var(--heat)}}svg .cell{{fill:var(--ink)}}
 @media(max-width:680px){{body{{padding:20px 14px 40px}}
 figure{{overflow-x:auto}}svg{{min-width:600px}}.grid svg,.narrow svg,svg.spark{{min-width:0}}
-.broad{{display:none}}.narrow{{display:block}}.tiles{{grid-template-columns:repeat(auto-fit,minmax(120px,1fr))}}.tiles dd{{font-size:1.1rem}}
+.broad{{display:none}}.narrow{{display:block}}.tiles{{grid-template-columns:repeat(auto-fit,minmax(120px,1fr))}}
+.tiles dd{{font-size:1.1rem}}
 th,td{{padding:.28rem .45rem}}th,th.right{{white-space:normal;vertical-align:bottom}}
 th:first-child,td:first-child{{position:sticky;left:0;min-width:24vw;max-width:42vw;background:var(--paper)}}}}
 @media print{{body{{max-width:none}}nav{{display:none}}figure,tr{{break-inside:avoid}}}}

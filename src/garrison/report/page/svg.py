@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from garrison.report import palette
 from garrison.report.page.scale import Scale
+from garrison.viewer import palette
 
 WIDTH = 720
 BROAD = 900

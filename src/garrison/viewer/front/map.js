@@ -1,0 +1,95 @@
+// The network: a panel for each subnet, a card for each host, what Red and Blue do, and a sentence that counts.
+
+import { cardView, hostTip } from "./card_view.js";
+import { html, setAttributes, setText, svg } from "./dom.js";
+import { heldHosts } from "./episode_index.js";
+import { createFlags } from "./flags.js";
+import { createCard } from "./host_card.js";
+import { onWidth } from "./measure.js";
+import { plural } from "./numbers.js";
+import { groupHosts, placeMap } from "./place.js";
+import { countVerdicts } from "./verdict.js";
+
+let numMaps = 0; // two maps on one page need arrow heads with names of their own
+
+export function createMap(index) {
+  const heads = { won: `arrow-${++numMaps}`, blunt: `blunt-${numMaps}` };
+  const drawing = svg("svg", { role: "img", class: "map" });
+  const summary = html("p", { class: "map-summary" });
+  const room = html("div", { class: "map-room" }, drawing);
+  const node = html("section", { class: "panel map-panel", "aria-label": "Network map" }, summary, room);
+  const groups = groupHosts(index.episode);
+  let cards = [];
+  let flags = null;
+  let last = null;
+
+  function draw(width) {
+    const places = placeMap(width, groups);
+    setAttributes(drawing, { width, height: places.height + 4, viewBox: `0 -2 ${width} ${places.height + 4}` });
+    cards = [...places.cards].map(([host, box]) => [host, createCard(index, host, box)]);
+    flags = createFlags(index, places, heads);
+    drawing.replaceChildren(
+      svg("defs", {}, arrowHead(heads.won, "M0 0L8 4L0 8Z"), arrowHead(heads.blunt, "M5 0H8V8H5Z")),
+      ...linkLines(index.episode, places),
+      ...places.panels.map((panel) => panelOf(index.episode.names.subnets[panel.subnet], panel)),
+      ...cards.map(([, card]) => card.node),
+      flags.node,
+    );
+    if (last) show(...last);
+  }
+
+  function show(position, layer) {
+    last = [position, layer];
+    for (const [host, card] of cards) card.show(cardView(index, position, host, layer), hostTip(index, position, host));
+    flags?.show(position);
+    const text = summaryOf(index, position, layer);
+    setText(summary, text);
+    setAttributes(drawing, { "aria-label": `Network at step ${position}, ${layer}: ${text}`, "data-layer": layer });
+  }
+
+  onWidth(room, draw);
+  return { node, show };
+}
+
+function summaryOf(index, position, layer) {
+  const { names, state } = index.episode;
+  if (layer === "difference") {
+    const { unseen, clean, level, agree } = countVerdicts(index, position);
+    return `${unseen} held but unseen, ${clean} believed but clean, ${level} at another level, ${agree} agree.`;
+  }
+  if (layer === "believed") {
+    const held = state.belief[position].flatMap((belief, h) => (belief ? [`${names.hosts[h]} ${names.beliefs[belief].toLowerCase()}`] : []));
+    return held.length ? `Blue believes compromised: ${held.join(", ")}.` : "Blue believes that nothing is compromised.";
+  }
+  const held = heldHosts(index, position).map((h) => `${names.hosts[h]} ${names.accesses[state.access[position][h]].toLowerCase()}`);
+  const service = state.service[position] === 0 ? " The operational service is down." : "";
+  const beside = `beside its foothold ${names.hosts[index.foothold]}`;
+  if (!held.length) return `Red holds nothing ${beside}.${service}`;
+  return `Red holds ${plural(held.length, "host")} ${beside}: ${held.join(", ")}.${service}`;
+}
+
+function panelOf(name, { x, y, width, height }) {
+  return svg(
+    "g",
+    { class: "subnet" },
+    svg("rect", { x, y, width, height, rx: 12 }),
+    svg("text", { x: x + 12, y: y + 21 }, name),
+  );
+}
+
+function linkLines({ names, network }, { panels, isWide }) {
+  return network.links.flatMap((link) => {
+    const ends = link.map((name) => panels.find(({ subnet }) => names.subnets[subnet] === name));
+    if (!ends.every(Boolean)) return [];
+    const [a, b] = ends.sort((one, two) => one.x - two.x || one.y - two.y);
+    const place = isWide
+      ? { x1: a.x + a.width, y1: a.y + 17, x2: b.x, y2: b.y + 17 }
+      : { x1: a.x + 40, y1: a.y + a.height, x2: b.x + 40, y2: b.y };
+    return [svg("line", { class: "link", ...place })];
+  });
+}
+
+function arrowHead(id, d) {
+  const shape = { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto", markerUnits: "userSpaceOnUse" };
+  return svg("marker", shape, svg("path", { class: "head", d }));
+}

@@ -1,0 +1,39 @@
+// All panels of one episode.
+
+import { html } from "./dom.js";
+import { createIntrusions } from "./intrusions.js";
+import { createMap } from "./map.js";
+import { createMetrics } from "./metrics.js";
+import { createPolicy } from "./policy.js";
+import { createReward } from "./reward.js";
+import { createTurn } from "./turn.js";
+import { createWhatIf } from "./what_if.js";
+import { createWorkflow } from "./workflow_panel.js";
+
+export function createSide(index, jump, title) {
+  const { episode } = index;
+  const map = createMap(index);
+  const turn = createTurn(index);
+  const decisions = [];
+  if (episode.workflow) decisions.push(createWorkflow(index, jump));
+  if (episode.policy) decisions.push(createPolicy(index));
+  if (index.whatIf.size) decisions.push(createWhatIf(index, jump));
+  const reward = createReward(index, jump);
+  const metrics = createMetrics(index);
+  const intrusions = createIntrusions(index, jump);
+  const node = html(
+    "div",
+    { class: "side" },
+    title ? html("h2", { class: "side-title" }, title) : null,
+    html("div", { class: "stage" }, map.node, html("div", { class: "column" }, turn.node, ...decisions.map((panel) => panel.node))),
+    html("div", { class: "below" }, reward.node, html("div", { class: "numbers" }, intrusions.node, metrics.node)),
+  );
+  return {
+    node,
+    show(view) {
+      const position = Math.min(view.position, index.steps);
+      map.show(position, view.layer);
+      for (const panel of [turn, ...decisions, reward, intrusions]) panel.show(position, view);
+    },
+  };
+}
