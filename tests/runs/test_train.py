@@ -54,6 +54,7 @@ def test_a_run_is_a_folder(finished: Path) -> None:
         "metrics.jsonl",
         "marks.jsonl",
         "index.html",
+        "watch.html",
         "events.out",
         "checkpoint.garrison",
         "best.garrison",

@@ -54,12 +54,13 @@ class PageRhythm:
         self._folders, self._say, self._draw, self._now = folders, say, write, now
         self._due = self._written = now()
         self._between = SECONDS
-        self._has_failed = False
+        self._has_failed = self._has_looked = False
 
     def look(self) -> None:
-        """Write the pages if it is time."""
-        if self._now() >= self._due:
+        """Write the pages if it is time; it always is at the first news."""
+        if self._now() >= self._due or not self._has_looked:
             self.write()
+        self._has_looked = True
 
     def write(self, is_over: bool = False) -> None:
         """Write the pages now; for the last time, if the run is over."""

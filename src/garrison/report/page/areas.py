@@ -26,7 +26,7 @@ def areas(
     shown = [k for k, total in enumerate(totals) if total > 0]
     if len(shown) < 2:
         return nothing(width=width)
-    box = frame(scale([x[k] for k in shown]), scale([0, 100]), height, "%", x_label, width=width)
+    box = frame(scale([x[k] for k in shown], tight=True), scale([0, 100]), height, "%", x_label, width=width)
     drawn = []
     below = [0.0] * len(shown)
     for kind, (part, values) in zip(kinds, parts.items(), strict=True):

@@ -73,8 +73,8 @@ def lines(
 ) -> Chart:
     """Return a line chart; see `Axes`; `band` fills between `low` and `high` instead of bars.
 
-    Few whole numbers on the x axis are their `own_ticks`; else it has round ones. `name` is what those hear who cannot
-    see it; by default what its axes are.
+    Few whole numbers on the x axis are their `own_ticks`; else it has round ones, and ends where the data does. `name`
+    is what those hear who cannot see it; by default what its axes are.
     """
     axes = Axes(x_label, y_label, log_x, log_y, zero, costs, height, width, own_ticks)
     return _chart(series, axes, joined=True, band=band, marks=marks, levels=levels, name=name)
@@ -130,7 +130,8 @@ def _chart(
     y = cost_scale(ys) if axes.costs else scale(ys, log=axes.log_y, zero=axes.zero and not axes.log_y)
     # Few whole numbers, such as 1, 10, 20, 100 environments, are their own best ticks.
     countable = joined and axes.own_ticks and len(distinct) <= 8 and all(x == int(x) for x in distinct)
-    x = scale(xs, log=axes.log_x, ticks=distinct if countable else ())
+    tight = not axes.own_ticks and not axes.log_x
+    x = scale(xs, log=axes.log_x, ticks=distinct if countable else (), tight=tight)
     box = frame(x, y, axes.height, axes.y_label, axes.x_label, width=axes.width)
     parts = [box.draw(axes.x_label, axes.y_label), draw_levels(levels, box), draw_marks(marks, box)]
     number = 0

@@ -30,6 +30,8 @@ class Cell:
     """A small picture behind the text."""
     badge: str = ""
     """The text is a state, see `STATES`."""
+    whole: bool = False
+    """The text is not broken into lines."""
 
 
 STATES = ("good", "alive", "bad", "plain")
@@ -244,5 +246,7 @@ def _content(cell: Cell) -> str:
 def _cell(content: object, right: bool) -> str:
     if not isinstance(content, Cell):
         return f"<td{_side(right)}>{_inline(_written(content))}</td>"
-    kind = " ".join(name for name, holds in (("right", right), ("doubtful", content.doubtful)) if holds)
+    kind = " ".join(
+        name for name, holds in (("right", right), ("doubtful", content.doubtful), ("whole", content.whole)) if holds
+    )
     return f"<td{_class(kind)}{_title(content.tip)}>{_content(content)}</td>"

@@ -17,7 +17,12 @@ _SCRIPT = """
     sessionStorage.removeItem(key);
   } catch (e) { /* nothing is kept where a browser forbids it */ }
   function look() {
-    if (Date.now() / 1000 - written > patience) { note.hidden = false; return; }
+    if (Date.now() / 1000 - written > patience) {
+      var badge = document.querySelector("h1 .badge");
+      if (badge) { badge.className = "badge bad"; badge.textContent = "no news"; }
+      note.hidden = false;
+      return;
+    }
     if (document.hidden || String(getSelection())) { setTimeout(look, 1000); return; }
     try {
       var open = [];

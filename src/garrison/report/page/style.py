@@ -35,7 +35,7 @@ h1 .badge{{margin-left:.5rem}}.badge.good{{color:var(--good)}}.badge.bad{{color:
 background:currentColor;animation:pulse 2s ease-in-out infinite}}
 @keyframes pulse{{50%{{opacity:.25}}}}
 @media(prefers-reduced-motion:reduce){{.badge.alive::before{{animation:none}}}}
-.tiles{{display:grid;grid-template-columns:repeat(auto-fit,minmax(132px,1fr));gap:.7rem;margin:1rem 0}}
+.tiles{{display:grid;grid-template-columns:repeat(auto-fill,minmax(152px,1fr));gap:.7rem;margin:1rem 0}}
 .tiles div{{display:flex;flex-direction:column-reverse;justify-content:flex-end;background:var(--tint);
 border-radius:8px;padding:.7rem .9rem}}
 .tiles dd{{font-size:1.28rem;font-weight:650;font-variant-numeric:tabular-nums;line-height:1.3}}
@@ -61,7 +61,7 @@ caption{{text-align:left;color:var(--soft);padding:0 0 .4rem}}
 th,td{{padding:.28rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}}
 th{{color:var(--soft);font-weight:600;white-space:nowrap}}
 .right{{text-align:right;white-space:nowrap}}
-td.doubtful{{color:var(--warn);font-style:italic}}td[title]{{cursor:help}}
+.whole{{white-space:nowrap}}td.doubtful{{color:var(--warn);font-style:italic}}td[title]{{cursor:help}}
 dl{{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;font-size:.92rem;margin:.8rem 0}}
 dt{{color:var(--soft)}}dd{{margin:0;overflow-wrap:anywhere}}
 details{{margin:.8rem 0}}summary{{cursor:pointer;color:var(--soft)}}
@@ -90,7 +90,7 @@ svg .bar{{fill:var(--c)}}svg .bar.doubtful{{fill-opacity:.4}}
 svg .heat{{fill:var(--heat)}}svg .cell{{fill:var(--ink)}}
 @media(max-width:680px){{body{{padding:20px 14px 40px}}
 figure{{overflow-x:auto}}svg{{min-width:600px}}.grid svg,.narrow svg,svg.spark{{min-width:0}}
-.broad{{display:none}}.narrow{{display:block}}.tiles{{grid-template-columns:repeat(auto-fit,minmax(120px,1fr))}}
+.broad{{display:none}}.narrow{{display:block}}.tiles{{grid-template-columns:repeat(auto-fill,minmax(120px,1fr))}}
 .tiles dd{{font-size:1.1rem}}
 th,td{{padding:.28rem .45rem}}th,th.right{{white-space:normal;vertical-align:bottom}}
 th:first-child,td:first-child{{position:sticky;left:0;min-width:24vw;max-width:42vw;background:var(--paper)}}}}
