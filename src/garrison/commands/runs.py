@@ -4,12 +4,12 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from time import time
 from typing import Annotated
 
 import tyro
 
 from garrison.errors import UserError
-from garrison.report.run_groups import score_of
 from garrison.report.run_page import rewrite_run_page
 from garrison.report.run_state import RUNNING, begun
 from garrison.report.runs_index import Listed, index_page, list_runs, to_text
@@ -40,8 +40,8 @@ def main(arguments: list[str]) -> int:
         raise UserError(f"there is no run in {args.folder}.")
     if args.pages:
         for one in listed:
-            if one.state.word != RUNNING and not one.is_search:
-                rewrite_run_page(one.run.path)
+            if one.state.word != RUNNING:
+                rewrite(one)
     out = Path(args.out) if args.out else args.folder / FILE
     if out == args.folder / FILE and any(one.run.path == args.folder for one in listed):
         raise UserError(f"{args.folder} is a run: its page is {out}.", hint="Name the folder around it, or --out FILE.")
@@ -50,9 +50,20 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def rewrite(one: Listed) -> None:
+    """Write the page of a run, or of a search that has results."""
+    if one.results is None:
+        rewrite_run_page(one.run.path)
+    elif one.results:
+        from garrison.report.search_page import write_search_page
+        from garrison.workflow.results import read_search
+
+        write_search_page(read_search(one.run.path), one.state, time(), None)
+
+
 def facts(one: Listed) -> dict[str, object]:
     """Return what JSON says of a run."""
-    start, (score, reach) = begun(one.run), score_of(one.run) or (None, None)
+    start, (score, reach) = begun(one.run), one.score or (None, None)
     return {
         "run": one.name,
         "state": one.state.word,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from math import isfinite
 from typing import Any
 
 from garrison.report.history import RunHistory
@@ -35,6 +36,11 @@ class RunGroup:
         known = [score[0] for score in scores if score is not None]
         return mean95(known) if self.is_several and len(known) == len(self.runs) else None
 
+    @property
+    def own_score(self) -> tuple[float, float | None] | None:
+        """The score of a single run."""
+        return None if self.is_several else score_of(self.runs[0])
+
 
 def score_of(run: RunHistory) -> tuple[float, float | None] | None:
     """Return a run's score at the end and its reach, official or not; None without one."""
@@ -45,12 +51,25 @@ def score_of(run: RunHistory) -> tuple[float, float | None] | None:
     return None
 
 
+def written_score(score: tuple[float, float | None] | None) -> str | None:
+    """Return a score as a table shows it."""
+    if score is None:
+        return None
+    mean, reach = score
+    return f"{mean:.2f}" if reach is None or not isfinite(reach) else f"{mean:.2f} ± {reach:.2f}"
+
+
 def grouped(runs: Sequence[RunHistory]) -> list[RunGroup]:
     """Put runs that differ only in their seed together, in the order of the first of each."""
     found: dict[Any, list[RunHistory]] = {}
     for k, run in enumerate(runs):
         found.setdefault(setting_of(run) or k, []).append(run)
-    return [_group(members) for members in found.values()]
+    groups = []
+    for members in found.values():
+        seeds = {repr(run.settings.get("learner.seed")) for run in members}
+        # Two runs of one seed are one sample: they say nothing about seeds.
+        groups += [_group(members)] if len(seeds) == len(members) else [_group([run]) for run in members]
+    return groups
 
 
 def with_agents(runs: Sequence[RunHistory]) -> list[RunHistory]:

@@ -1,11 +1,12 @@
 """Whether a run goes on, how it ended, or that it was killed: from its lock, its summary and its marks."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from garrison.report.history import RunHistory
-from garrison.runs.marks import PARTS
+from garrison.runs.marks import PARTS, RunMark
 from garrison.storage.lock import holder
 
 RUNNING, KILLED, UNKNOWN = "running", "killed", "unknown"
@@ -47,10 +48,12 @@ def ending_of(run: RunHistory) -> RunState:
 
 def is_told(run: RunHistory) -> bool:
     """Return whether the summary is of the last part of the run, and not of one before it was resumed and killed."""
-    if "status" not in run.summary:
-        return False
-    parts = [mark.time for mark in run.marks if mark.what in PARTS]
-    ended = run.summary.get("ended")
+    return "status" in run.summary and is_newer(run.summary.get("ended"), run.marks)
+
+
+def is_newer(ended: object, marks: Sequence[RunMark]) -> bool:
+    """Return whether something ended after the last part began, as far as both are known."""
+    parts = [mark.time for mark in marks if mark.what in PARTS]
     if not parts or not isinstance(ended, str):
         return True
     try:

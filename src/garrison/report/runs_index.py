@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from os.path import relpath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +13,14 @@ from garrison.report.curves import band, curve, window_for
 from garrison.report.history import REWARD, RunHistory, spans_magnitudes
 from garrison.report.page import BROAD, NARROW, Cell, Chart, Page, Series, Tile, lines, sparkline
 from garrison.report.run_facts import agents_of, is_agent
-from garrison.report.run_groups import RunGroup, grouped, score_of
+from garrison.report.run_groups import RunGroup, grouped, score_of, written_score
 from garrison.report.run_state import RUNNING, RunState, begun, is_run, state_of
+from garrison.report.search_state import is_search, read_results, state_of_search
 from garrison.runs.page_rhythm import FILE
 from garrison.text import clock, plural, short
 
 DEPTH = 4  # folders below the one that is listed
 ROWS = 200  # of a run's metrics
-SEARCH = "search.json"
-"""What the folder of a search of orders has."""
 MOMENT = "%Y-%m-%d %H:%M"
 COLUMNS = ["run", "state", "score", "return", "last return", "steps", "trained", "begun", "learner", "environment"]
 
@@ -34,20 +34,16 @@ class Listed:
     name: str
     """Its folder, as seen from the one that is listed."""
     agents: tuple[RunHistory, ...] = ()
-    is_search: bool = False
+    results: dict[str, Any] | None = None
+    """Of a search of orders; None for a run."""
 
     @property
-    def score(self) -> str | None:
-        """Its score at the end, with its interval."""
-        return written_score(score_of(self.run))
-
-
-def written_score(score: tuple[float, float | None] | None) -> str | None:
-    """Return a score as a table shows it."""
-    if score is None:
-        return None
-    mean, reach = score
-    return f"{mean:.2f}" if reach is None or not np.isfinite(reach) else f"{mean:.2f} ± {reach:.2f}"
+    def score(self) -> tuple[float, float | None] | None:
+        """Its score at the end, with its reach; of a search, the best reward that counts."""
+        if self.results is None:
+            return score_of(self.run)
+        best = [order for order in self.results.get("orders", []) if order["order"] == self.results.get("best")]
+        return (best[0]["reward"], best[0]["reward_ci95"]) if best else None
 
 
 def list_runs(folder: Path) -> list[Listed]:
@@ -56,7 +52,10 @@ def list_runs(folder: Path) -> list[Listed]:
     for path in _find(folder, DEPTH):
         run = RunHistory.glance(path, ROWS)
         name = path.relative_to(folder).as_posix() if path != folder else path.resolve().name
-        found.append(Listed(run, state_of(run), name, tuple(agents_of(run)), (path / SEARCH).is_file()))
+        if is_search(path):
+            found.append(Listed(run, state_of_search(path), name, results=read_results(path)))
+        else:
+            found.append(Listed(run, state_of(run), name, tuple(agents_of(run))))
     oldest = datetime.fromtimestamp(0).astimezone()
     return sorted(found, key=lambda one: begun(one.run) or oldest, reverse=True)
 
@@ -100,7 +99,7 @@ def _rank(word: str) -> tuple[bool, bool, str]:
 
 def _groups(listed: Sequence[Listed]) -> list[RunGroup]:
     """Return the settings with more than one run, and the runs with more than one agent."""
-    alone = [one.run for one in listed if not one.agents and not one.is_search and one.run.rows]
+    alone = [one.run for one in listed if not one.agents and one.run.rows]
     found = [group for group in grouped(alone) if group.is_several]
     return found + [RunGroup(f"{one.name} ({len(one.agents)} seeds)", one.agents) for one in listed if one.agents]
 
@@ -117,7 +116,6 @@ def _add_band(page: Page, group: RunGroup) -> None:
     costs = spans_magnitudes(np.array(values, np.float64))
 
     def draw(width: float) -> Chart:
-        name = f"mean return of {group.name}"
         return lines(
             [drawn],
             x_label="environment steps",
@@ -126,7 +124,7 @@ def _add_band(page: Page, group: RunGroup) -> None:
             width=width,
             height=260,
             own_ticks=False,
-            name=name,
+            name=f"mean return of {group.name}",
         )
 
     told = "Mean return with its 95 % interval over seeds, as far as all have come."
@@ -142,13 +140,13 @@ def _row(one: Listed, base: Path) -> list[object]:
     return [
         Cell(one.name, link=link),
         Cell(one.state.word, one.state.text, badge=one.state.badge),
-        one.score,
+        written_score(one.score),
         Cell("", svg=_spark(one.name, one.agents or (run,))),
         f"{returns[-1]:.2f}" if len(returns) else None,
         short(run.steps) if run.rows else None,
         clock(run.seconds) if run.rows else None,
         Cell(f"{start:{MOMENT}}" if start is not None else "", whole=True),
-        Cell("search of orders" if one.is_search else str(learner or ""), whole=True),
+        Cell(str(learner or "") if one.results is None else "search of orders", whole=True),
         Cell(str(summary.get("env") or run.settings.get("env.env") or ""), whole=True),
     ]
 
@@ -178,7 +176,7 @@ def to_text(listed: Sequence[Listed]) -> str:
                 one.name,
                 one.state.word,
                 short(one.run.steps) if one.run.rows else "-",
-                one.score or "-",
+                written_score(one.score) or "-",
                 f"{returns[-1]:.2f}" if len(returns) else "-",
                 clock(one.run.seconds) if one.run.rows else "-",
                 f"{start:{MOMENT}}" if start is not None else "-",

@@ -25,7 +25,8 @@ class Chart:
 class Series:
     """Named points; `low` and `high` are error bars or a band, `doubtful` points hollow, `tips` what a point says.
 
-    A `faint` line is drawn behind the others in the colour of the series after it, and the legend does not name it.
+    A `faint` line is drawn behind the others in the colour of the series after it, and the legend does not name it. A
+    line chart shows the points alone of a series that is not `joined`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Series:
     dashed: bool = False
     marked: bool = True
     faint: bool = False
+    joined: bool = True
 
 
 class Axes(NamedTuple):
@@ -136,7 +138,7 @@ def _chart(
     parts = [box.draw(axes.x_label, axes.y_label), draw_levels(levels, box), draw_marks(marks, box)]
     number = 0
     for one in series:
-        parts.append(_draw(one, colour(number), box, joined, band))
+        parts.append(_draw(one, colour(number), box, joined and one.joined, band and one.joined))
         number += not one.faint
     named = [one for one in series if not one.faint]
     name = name or " against ".join(filter(None, (axes.y_label, axes.x_label)))

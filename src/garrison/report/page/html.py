@@ -246,7 +246,5 @@ def _content(cell: Cell) -> str:
 def _cell(content: object, right: bool) -> str:
     if not isinstance(content, Cell):
         return f"<td{_side(right)}>{_inline(_written(content))}</td>"
-    kind = " ".join(
-        name for name, holds in (("right", right), ("doubtful", content.doubtful), ("whole", content.whole)) if holds
-    )
-    return f"<td{_class(kind)}{_title(content.tip)}>{_content(content)}</td>"
+    kinds = {"right": right, "doubtful": content.doubtful, "whole": content.whole}
+    return f"<td{_class(' '.join(filter(kinds.get, kinds)))}{_title(content.tip)}>{_content(content)}</td>"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from garrison.text import UNITS, short
 
+NEAR_ZERO = 0.1
+"""An axis of positive numbers that begins below this share of its end begins at 0."""
 ROUNDING = 1e-9
 """Numbers that differ by a smaller share than this are one number, such as means of a constant."""
 
@@ -73,6 +75,7 @@ def scale(
         return Scale(low, high, False, tuple(sorted(set(finite(ticks)))))
     step = _step((high - low) / 5)
     if tight:
+        low = 0.0 if 0 < low < NEAR_ZERO * high else low
         inside = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
         return Scale(low, high, False, tuple(k * step for k in inside))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

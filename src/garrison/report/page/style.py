@@ -93,6 +93,7 @@ figure{{overflow-x:auto}}svg{{min-width:600px}}.grid svg,.narrow svg,svg.spark{{
 .broad{{display:none}}.narrow{{display:block}}.tiles{{grid-template-columns:repeat(auto-fill,minmax(120px,1fr))}}
 .tiles dd{{font-size:1.1rem}}
 th,td{{padding:.28rem .45rem}}th,th.right{{white-space:normal;vertical-align:bottom}}
-th:first-child,td:first-child{{position:sticky;left:0;min-width:24vw;max-width:42vw;background:var(--paper)}}}}
+th:first-child,td:first-child{{position:sticky;left:0;min-width:24vw;max-width:42vw;overflow-wrap:anywhere;
+background:var(--paper)}}}}
 @media print{{body{{max-width:none}}nav{{display:none}}figure,tr{{break-inside:avoid}}}}
 """
