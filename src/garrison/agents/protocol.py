@@ -55,8 +55,8 @@ class Explanation:
 class WatchableAgent(Agent, Protocol):
     """What an agent may offer beyond `Agent`, to be watched and questioned. **Each method is optional.**"""
 
-    def explain(self) -> Explanation:
-        """Return what led to the actions of the last `act`. An agent without this is shown without probabilities."""
+    def explain(self) -> Explanation | None:
+        """Return what led to the actions of the last `act`; None, or no such method: it is shown without."""
 
     def took(self, actions: Choices) -> None:
         """Learn that Blue did this instead of what the last `act` returned; only for agents that remember it."""

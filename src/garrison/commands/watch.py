@@ -10,6 +10,7 @@ import tyro
 
 from garrison.cage2.names import DEFAULT_LENGTH
 from garrison.commands.progress import progress
+from garrison.episodes.alternatives import CONTINUATIONS
 from garrison.episodes.challenge_text import to_challenge_text
 from garrison.episodes.choosing import CHOSEN_FROM
 from garrison.episodes.cynex import to_cynex
@@ -17,7 +18,6 @@ from garrison.episodes.episode import Episode
 from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, write_json_file
 from garrison.episodes.game import DEFAULT_WATCHED_RED
 from garrison.episodes.watching import Watched, watch
-from garrison.episodes.what_if import CONTINUATIONS
 from garrison.errors import UserError
 from garrison.storage.atomic import write_text
 from garrison.text import plural, short
@@ -130,23 +130,26 @@ def play(args: Arguments) -> Watched:
 
 def write(watched: Watched, out: Path, args: Arguments) -> list[Path]:
     """Write what is asked for; return the files."""
+    first = watched.episodes[0]
+    if args.png or args.gif:
+        from garrison.report.episode_pictures import check_step, save_animation, save_step
+
+        for step in args.png:
+            check_step(first, step)
     stem = out.with_name(out.name.removesuffix(".gz")).with_suffix("")
     written = [watched.save(out)]
     if args.json and not str(out).endswith(SUFFIXES):
         written.append(watched.save(stem.with_name(f"{stem.name}.json")))
-    first = watched.episodes[0]
     if args.cynex is not None:
         written.append(write_json_file(args.cynex, to_cynex(first)))
     if args.text is not None:
         args.text.parent.mkdir(parents=True, exist_ok=True)
         write_text(args.text, to_challenge_text(watched.episodes))
         written.append(args.text)
-    if args.png or args.gif:
-        from garrison.report.episode_pictures import save_animation, save_step
-
-        written += [save_step(first, step, stem.with_name(f"{stem.name}-{step}.png")) for step in args.png]
-        if args.gif:
-            written.append(save_animation(first, stem.with_name(f"{stem.name}.gif")))
+    written += [save_step(first, step, stem.with_name(f"{stem.name}-{step}.png")) for step in args.png]
+    if args.gif:
+        with progress() as say:
+            written.append(save_animation(first, stem.with_name(f"{stem.name}.gif"), say))
     return written
 
 

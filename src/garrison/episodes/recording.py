@@ -87,7 +87,7 @@ def record(
         actions = played.actions[:, t].astype(np.int64)
         if explain is not None:
             agent.act(observations)
-            explanations.append(explain())
+            explanations += [said] if (said := explain()) is not None else []
             if took is not None:
                 took(actions)
         observations = envs.step(actions)[0]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from garrison.cage2.names import DEFAULT_LENGTH, DEFAULT_RULES, RULES
 from garrison.challenge.evaluation import check_agent
+from garrison.episodes.alternatives import CONTINUATIONS, what_if
 from garrison.episodes.choosing import CHOSEN_FROM, choose_episodes
 from garrison.episodes.episode import Episode
 from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, read_data, write_json_file
 from garrison.episodes.game import DEFAULT_WATCHED_RED, Game, judged_by
 from garrison.episodes.players import find_player
 from garrison.episodes.recording import play, record
-from garrison.episodes.what_if import CONTINUATIONS, what_if
 from garrison.errors import UserError, choose
 from garrison.storage.atomic import write_text
 from garrison.viewer import page

@@ -4,6 +4,7 @@ Panels are subnets and cards are hosts, as in the viewer: a card's colour and ba
 at its right what Blue believes, its last line which decoys are there.
 """
 
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,7 @@ def draw_step(episode: Episode, step: int) -> Any:
     require("matplotlib")
     from matplotlib.figure import Figure
 
-    if not 0 <= step <= episode.length:
-        raise UserError(f"the states of this episode are numbered 0 to {episode.length}; got {step}.")
+    check_step(episode, step)
     figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI)
     axis = figure.add_axes((0, 0, 1, 1))
     axis.set_xlim(0, WIDTH)
@@ -71,18 +71,25 @@ def draw_step(episode: Episode, step: int) -> Any:
     return figure
 
 
+def check_step(episode: Episode, step: int) -> None:
+    """Raise a UserError if the episode has no such state."""
+    if not 0 <= step <= episode.length:
+        raise UserError(f"the states of this episode are numbered 0 to {episode.length}; got {step}.")
+
+
 def save_step(episode: Episode, step: int, path: Path) -> Path:
     """Write the picture of a step, in the format that the path's suffix names."""
     return save(draw_step(episode, step), path)
 
 
-def save_animation(episode: Episode, path: Path) -> Path:
-    """Write an animated GIF of the episode."""
+def save_animation(episode: Episode, path: Path, say: Callable[[str], None] = lambda text: None) -> Path:
+    """Write an animated GIF of the episode; `say` is told how far it is."""
     require("matplotlib")
     from PIL import Image
 
     frames = []
     for step in np.unique(np.linspace(0, episode.length, FRAMES).round().astype(int)).tolist():
+        say(f"drawing step {step} of {episode.length}")
         drawn = BytesIO()
         draw_step(episode, step).savefig(drawn, format="png")
         frames.append(Image.open(drawn).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE))

@@ -10,7 +10,6 @@ MEANINGS = {
     "user": "orange3",
     "unknown": "orchid",
     "agree": "green3",
-    "decoy": "steel_blue1",
     "term-user": "steel_blue1",
     "term-enterprise": "orange3",
     "term-operational": "dark_orange3",

@@ -10,6 +10,7 @@ const CORNERS = [...Array(8).keys()].map((k) => {
 const SHAPES = {
   ring: `M${-RADIUS} 0a${RADIUS} ${RADIUS} 0 1 1 ${2 * RADIUS} 0a${RADIUS} ${RADIUS} 0 1 1 ${-2 * RADIUS} 0Z`,
   triangle: "M0 -9L10 8L-10 8Z",
+  diamond: "M0 -10L10 0L0 10L-10 0Z",
   octagon: `M${CORNERS.join("L")}Z`,
 };
 SHAPES.dashed = SHAPES.ring;

@@ -4,22 +4,23 @@ import { Access, Activity, Belief, shortDecoy } from "./names.js";
 import { plural } from "./numbers.js";
 import { verdict } from "./verdict.js";
 
-const HELD = [
+export const HELD = [
   { tone: "none", badge: "ring", letter: "", text: "not held" },
   { tone: "user", badge: "triangle", letter: "U", text: "user" },
   { tone: "privileged", badge: "octagon", letter: "P", text: "privileged" },
 ];
-const BELIEVED = [
+export const BELIEVED = [
   { tone: "none", badge: "ring", letter: "", text: "no compromise" },
   { tone: "unknown", badge: "dashed", letter: "?", text: "unknown level" },
   HELD[Access.USER],
   HELD[Access.PRIVILEGED],
 ];
-const COMPARED = {
+export const COMPARED = {
   agree: { tone: "agree", badge: "ring", letter: "=", text: "agrees" },
   unseen: { tone: "privileged", badge: "octagon", letter: "!", text: "held, unseen" },
-  clean: { tone: "unknown", badge: "dashed", letter: "?", text: "believed, clean" },
+  clean: { tone: "blue", badge: "diamond", letter: "0", text: "believed, clean" },
   level: { tone: "user", badge: "triangle", letter: "≠", text: "other level" },
+  unsure: { tone: "unknown", badge: "dashed", letter: "?", text: "Blue is unsure" },
   foothold: { tone: "none", badge: "ring", letter: "F", text: "foothold" },
 };
 const SEEN = { [Activity.SCAN]: "scan seen", [Activity.EXPLOIT]: "exploit seen" };

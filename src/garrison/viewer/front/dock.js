@@ -24,7 +24,7 @@ export function createDock(indexes, player, { firstDifference, view }) {
     button.addEventListener("click", () => jump(move[2]()));
     return button;
   });
-  const speed = html("select", { "aria-label": "Speed" }, ...SPEEDS.map((each) => html("option", { value: each }, `${each} steps/s`)));
+  const speed = html("select", { "aria-label": "Speed", title: "Steps a second" }, ...SPEEDS.map((each) => html("option", { value: each }, `${each}/s`)));
   speed.value = String(view().speed);
   speed.addEventListener("change", () => player.setSpeed(Number(speed.value)));
   play.addEventListener("click", () => player.toggle());

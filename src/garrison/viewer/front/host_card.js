@@ -4,36 +4,41 @@ import { createBadge } from "./badge.js";
 import { setAttributes, setText, svg } from "./dom.js";
 import { chipWidth, fitChips, fitEnds, shorten } from "./fit.js";
 import { written } from "./numbers.js";
+import { textWidth } from "./text_width.js";
 
-const INSET = 12; // behind the stripe that shows the tone
-const SECOND = 42; // baselines of the second and third row
+const INSET = 13; // behind the stripe that shows the tone
+const EDGE = 9;
+const FIRST = 20; // baselines of the rows
+const SECOND = 42;
 const THIRD = 64;
-const ROOMY = 215; // pixels from which notes are whole words
+const ROOMY = 205; // pixels from which words are whole
+
+const inChip = (text) => textWidth(text, 10.5);
 
 export function createCard(index, host, box) {
   const { names, network } = index.episode;
+  const isRoomy = box.width >= ROOMY;
   const tip = svg("title");
   const badge = createBadge();
   const state = svg("text", { class: "state", x: INSET + 24, y: SECOND });
   const line = svg("text", { class: "line", x: INSET, y: THIRD });
   const notes = svg("g");
   const chips = svg("g");
-  setAttributes(badge.node, { transform: `translate(${INSET + 9} ${SECOND - 5})` });
-  const system = network.windows[host] ? "Win" : "Linux";
-  const value = box.width >= 190 ? `${written(-network.value[host])}/step` : written(-network.value[host]);
-  const valueRoom = value.length * 6 + 8;
-  const nameRoom = box.width - INSET - 10 - valueRoom - chipWidth(system);
-  const frame = svg("rect", { class: "frame", width: box.width, height: box.height, rx: 8 });
+  setAttributes(badge.node, { transform: `translate(${INSET + 9} ${SECOND - 4.5})` });
+  const value = written(-network.value[host]) + (isRoomy ? "/step" : "");
+  const system = network.windows[host] ? (isRoomy ? "Win" : "W") : isRoomy ? "Linux" : "L";
+  const systemAt = box.width - EDGE - textWidth(value, 11) - 6 - chipWidth(system, inChip);
+  const name = shorten(names.hosts[host], systemAt - INSET - 4, (text) => textWidth(text, 13, 600));
   const node = svg(
     "g",
     { class: "card", transform: `translate(${box.x} ${box.y})`, "data-host": host },
     tip,
     svg("rect", { class: "paper", width: box.width, height: box.height, rx: 8 }),
-    frame,
-    svg("path", { class: "stripe", d: `M6 0.5H8V${box.height - 0.5}H6A6 6 0 0 1 0.5 ${box.height - 6.5}V6.5A6 6 0 0 1 6 0.5Z` }),
-    svg("text", { class: "name", x: INSET, y: 20 }, shorten(names.hosts[host], nameRoom, 7.4)),
-    svg("text", { class: "value", x: box.width - 10, y: 20, "text-anchor": "end" }, value),
-    chipAt(box.width - 10 - valueRoom - chipWidth(system), 20, system, "system"),
+    svg("rect", { class: "frame", width: box.width, height: box.height, rx: 8 }),
+    svg("path", { class: "stripe", d: `M7 0.5H8V${box.height - 0.5}H7A6.5 6.5 0 0 1 0.5 ${box.height - 7}V7A6.5 6.5 0 0 1 7 0.5Z` }),
+    svg("text", { class: "name", x: INSET, y: FIRST }, name),
+    svg("text", { class: "value", x: box.width - EDGE, y: FIRST, "text-anchor": "end" }, value),
+    chipAt(systemAt, FIRST, system, "system"),
     badge.node,
     state,
     notes,
@@ -51,26 +56,23 @@ export function createCard(index, host, box) {
       shown = key;
       setAttributes(node, { class: `card tone-${view.tone}${view.isDashed ? " unknown-to-red" : ""}` });
       badge.show(view.badge, view.letter);
-      setText(state, view.text);
-      setText(line, shorten(view.line, box.width - INSET - 8, 5.6));
-      notes.replaceChildren(...noteChips(view, box.width));
-      const ends = fitEnds(view.ends, box.width - 10);
-      const room = (ends.at(-1)?.x ?? box.width - 6) - INSET - 4;
+      const noted = fitEnds(view.notes.map(({ kind, text, short }) => ({ kind, text: isRoomy ? text : short })), box.width - EDGE, inChip);
+      const room = (noted.at(-1)?.x ?? box.width - 4) - INSET - 26;
+      setText(state, shorten(view.text, room, (text) => textWidth(text, 12.5)));
+      setText(line, shorten(view.line, box.width - INSET - EDGE, (text) => textWidth(text, 10.5)));
+      notes.replaceChildren(...noted.map((note) => chipAt(note.x, SECOND, note.text, note.kind)));
+      const ends = fitEnds(view.ends, box.width - EDGE, inChip);
+      const left = (ends.at(-1)?.x ?? box.width - 4) - INSET - 4;
       chips.replaceChildren(
-        ...fitChips(view.chips, room).map((chip) => chipAt(INSET + chip.x, THIRD, chip.text, "decoy")),
+        ...fitChips(view.chips, left, inChip).map((chip) => chipAt(INSET + chip.x, THIRD, chip.text, "decoy")),
         ...ends.map((end) => chipAt(end.x, THIRD, end.text, end.kind)),
       );
     },
   };
 }
 
-function noteChips(view, width) {
-  const ends = view.notes.map((note) => ({ kind: note.kind, text: width >= ROOMY ? note.text : note.short }));
-  return fitEnds(ends, width - 10).map((end) => chipAt(end.x, SECOND, end.text, end.kind));
-}
-
 function chipAt(x, baseline, text, kind) {
-  const width = chipWidth(text);
+  const width = chipWidth(text, inChip);
   return svg(
     "g",
     { class: `chip ${kind}`, transform: `translate(${x.toFixed(1)} ${baseline - 12})` },

@@ -1,14 +1,15 @@
 // When Red held which host: a row for each host, a bar for each intrusion, which a click shows.
 
 import { html, setAttributes, svg } from "./dom.js";
+import { shorten } from "./fit.js";
 import { Access } from "./names.js";
 import { onWidth } from "./measure.js";
 import { plural, ticks, written } from "./numbers.js";
-import { shorten } from "./fit.js";
+import { textWidth } from "./text_width.js";
 
 const ROW = 22;
 const LEFT_ROOM = 92;
-const RIGHT_ROOM = 12;
+const RIGHT_ROOM = 22;
 const FOOT = 20;
 
 export function createIntrusions(index, jump) {
@@ -31,7 +32,7 @@ export function createIntrusions(index, jump) {
     setAttributes(drawing, { width, viewBox: `0 0 ${width} ${height}` });
     drawing.replaceChildren(
       ...hosts.flatMap((host, row) => [
-        svg("text", { class: "tick", x: LEFT_ROOM - 8, y: row * ROW + 15, "text-anchor": "end" }, shorten(names.hosts[host], LEFT_ROOM - 12, 6.4)),
+        svg("text", { class: "tick", x: LEFT_ROOM - 8, y: row * ROW + 15, "text-anchor": "end" }, shorten(names.hosts[host], LEFT_ROOM - 12, (text) => textWidth(text, 11))),
         svg("line", { class: "grid", x1: LEFT_ROOM, x2: LEFT_ROOM + inner, y1: row * ROW + ROW / 2, y2: row * ROW + ROW / 2 }),
       ]),
       ...ticks(0, index.steps, Math.max(2, inner / 90)).map((p) => svg("text", { class: "tick", x: xOf(p), y: height - 4, "text-anchor": "middle" }, written(p))),

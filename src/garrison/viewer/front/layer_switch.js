@@ -1,27 +1,41 @@
 // True, Believed, Difference: which of the three the maps show, and what their signs mean.
 
-import { html, setAttributes } from "./dom.js";
+import { createBadge } from "./badge.js";
+import { BELIEVED, COMPARED, HELD } from "./card_view.js";
+import { html, setAttributes, svg } from "./dom.js";
 import { LAYERS } from "./names.js";
 
-const ABOUT = {
-  true: ["What is the case", "octagon P: privileged, triangle U: user; M or malware: a file of Red's; dashed frame: unknown to Red; small boxes: decoys"],
-  believed: ["What Blue believes", "its sticky belief about each host, and what it saw in this step"],
-  difference: ["Where belief and truth differ", "octagon !: held but unseen; dashed ?: believed but clean; triangle ≠: another level; =: agreement"],
+const LEGENDS = {
+  true: { about: "What is the case", states: HELD, more: ["dashed frame: unknown to Red"] },
+  believed: { about: "What Blue believes", states: BELIEVED, more: ["scan or exploit seen: in this turn"] },
+  difference: { about: "Where belief and truth differ", states: Object.values(COMPARED), more: [] },
 };
 
 export function createLayerSwitch(choose) {
-  const about = html("p", { class: "layer-about" });
+  const legend = html("p", { class: "legend" });
   const buttons = LAYERS.map((layer, k) => {
-    const button = html("button", { type: "button", "data-layer": layer, title: `${ABOUT[layer][0]} (key ${k + 1})` }, layer.charAt(0).toUpperCase() + layer.slice(1));
+    const name = layer.charAt(0).toUpperCase() + layer.slice(1);
+    const button = html("button", { type: "button", "data-layer": layer, title: `${LEGENDS[layer].about} (key ${k + 1})` }, name);
     button.addEventListener("click", () => choose(layer));
     return button;
   });
-  const node = html("div", { class: "layers" }, html("div", { class: "segments", role: "group", "aria-label": "Layer of the map" }, ...buttons), about);
+  const group = html("div", { class: "segments", role: "group", "aria-label": "Layer of the map" }, ...buttons);
+  let shown = "";
   return {
-    node,
+    node: html("div", { class: "layers" }, group, legend),
     show({ layer }) {
+      if (layer === shown) return;
+      shown = layer;
       for (const button of buttons) setAttributes(button, { "aria-pressed": button.dataset.layer === layer });
-      about.replaceChildren(html("strong", {}, ABOUT[layer][0]), `: ${ABOUT[layer][1]}.`);
+      const { about, states, more } = LEGENDS[layer];
+      legend.replaceChildren(html("strong", {}, about), ...states.map(legendEntry), ...more.map((text) => html("span", {}, text)));
     },
   };
+}
+
+function legendEntry({ tone, badge, letter, text }) {
+  const sign = createBadge();
+  sign.show(badge, letter);
+  const drawing = svg("svg", { class: `sign tone-${tone}`, width: 22, height: 22, viewBox: "-11 -11 22 22", "aria-hidden": "true" }, sign.node);
+  return html("span", { class: "entry" }, drawing, text);
 }

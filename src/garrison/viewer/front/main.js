@@ -4,7 +4,7 @@ import { readAddress, writeAddress } from "./address.js";
 import { createDock } from "./dock.js";
 import { html } from "./dom.js";
 import { indexEpisode } from "./episode_index.js";
-import { createHead, episodeName } from "./head.js";
+import { createFacts, createHead } from "./head.js";
 import { createHelp } from "./help.js";
 import { listenToKeys } from "./keys.js";
 import { createLayerSwitch } from "./layer_switch.js";
@@ -26,7 +26,9 @@ function start(page) {
   const store = createStore({ ...bounded(readAddress(location.hash)), isPlaying: false, speed: 5 });
   const steps = () => Math.max(...shownOf(store.get().episode).map((index) => index.steps));
   const player = createPlayer(store, steps);
-  const firstDifference = page.pair?.first_difference ?? null;
+  // The file counts turns from 0; position t + 1 shows turn t.
+  const differs = page.pair?.first_difference ?? null;
+  const firstDifference = differs === null ? null : differs + 1;
   const pick = (episode) => store.set({ ...bounded({ ...store.get(), episode }), isPlaying: false });
   const step = (by) => page.pair || pick((store.get().episode + by + indexes.length) % indexes.length);
   const choose = (layer) => store.set({ layer });
@@ -42,7 +44,7 @@ function start(page) {
 
   function build(episode) {
     const shown = shownOf(episode);
-    sides = shown.map((index, k) => createSide(index, (position) => player.moveTo(position), page.pair ? episodeName(index.episode, k) : ""));
+    sides = shown.map((index) => createSide(index, player.moveTo, page.pair ? createFacts(index.episode) : null));
     dock = createDock(shown, player, { firstDifference, view: store.get });
     stage.replaceChildren(...sides.map((side) => side.node));
     foot.replaceChildren(dock.node);

@@ -13,7 +13,8 @@ import { countVerdicts } from "./verdict.js";
 let numMaps = 0; // two maps on one page need arrow heads with names of their own
 
 export function createMap(index) {
-  const heads = { won: `arrow-${++numMaps}`, blunt: `blunt-${numMaps}` };
+  numMaps++;
+  const heads = { won: `won-${numMaps}`, failed: `failed-${numMaps}`, caught: `caught-${numMaps}` };
   const drawing = svg("svg", { role: "img", class: "map" });
   const summary = html("p", { class: "map-summary" });
   const room = html("div", { class: "map-room" }, drawing);
@@ -29,11 +30,12 @@ export function createMap(index) {
     cards = [...places.cards].map(([host, box]) => [host, createCard(index, host, box)]);
     flags = createFlags(index, places, heads);
     drawing.replaceChildren(
-      svg("defs", {}, arrowHead(heads.won, "M0 0L8 4L0 8Z"), arrowHead(heads.blunt, "M5 0H8V8H5Z")),
+      svg("defs", {}, ...Object.entries(heads).map(([outcome, id]) => arrowHead(id, outcome))),
       ...linkLines(index.episode, places),
       ...places.panels.map((panel) => panelOf(index.episode.names.subnets[panel.subnet], panel)),
+      flags.below,
       ...cards.map(([, card]) => card.node),
-      flags.node,
+      flags.above,
     );
     if (last) show(...last);
   }
@@ -41,7 +43,7 @@ export function createMap(index) {
   function show(position, layer) {
     last = [position, layer];
     for (const [host, card] of cards) card.show(cardView(index, position, host, layer), hostTip(index, position, host));
-    flags?.show(position);
+    flags?.show(position, layer);
     const text = summaryOf(index, position, layer);
     setText(summary, text);
     setAttributes(drawing, { "aria-label": `Network at step ${position}, ${layer}: ${text}`, "data-layer": layer });
@@ -54,8 +56,8 @@ export function createMap(index) {
 function summaryOf(index, position, layer) {
   const { names, state } = index.episode;
   if (layer === "difference") {
-    const { unseen, clean, level, agree } = countVerdicts(index, position);
-    return `${unseen} held but unseen, ${clean} believed but clean, ${level} at another level, ${agree} agree.`;
+    const { unseen, clean, level, unsure, agree } = countVerdicts(index, position);
+    return `${unseen} held but unseen, ${clean} believed but clean, ${level} at another level, ${unsure} unsure, ${agree} agree.`;
   }
   if (layer === "believed") {
     const held = state.belief[position].flatMap((belief, h) => (belief ? [`${names.hosts[h]} ${names.beliefs[belief].toLowerCase()}`] : []));
@@ -89,7 +91,9 @@ function linkLines({ names, network }, { panels, isWide }) {
   });
 }
 
-function arrowHead(id, d) {
-  const shape = { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto", markerUnits: "userSpaceOnUse" };
-  return svg("marker", shape, svg("path", { class: "head", d }));
+// A point where Red got in, a wall where it did not.
+function arrowHead(id, outcome) {
+  const place = { refX: 8, refY: 5, markerWidth: 10, markerHeight: 10, orient: "auto", markerUnits: "userSpaceOnUse" };
+  const d = outcome === "won" ? "M0 0L10 5L0 10Z" : "M6 0H9V10H6Z";
+  return svg("marker", { id, viewBox: "0 0 10 10", ...place }, svg("path", { class: `arrow-head ${outcome}`, d }));
 }

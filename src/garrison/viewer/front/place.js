@@ -1,11 +1,10 @@
 // Where the panels of subnets and the cards of hosts stand on a map of a given width, in pixels.
 
-const PAD = 10;
+const PAD = 9;
 const HEAD = 30;
 const CARD = 74;
-const GAP = 18; // flags hang over a card's upper edge
-const GUTTER = 34; // between panels side by side: room for links and arrows
-const SIDE_BY_SIDE = 620; // a narrower map has its panels below one another
+const GAP = 18; // flags hang over a card's edge
+const SIDE_BY_SIDE = 540; // a narrower map has its panels below one another
 const TWO_CARDS = 300; // a narrower panel has one card in a row
 
 export function placeMap(width, groups) {
@@ -13,12 +12,13 @@ export function placeMap(width, groups) {
 }
 
 function besideOneAnother(width, groups) {
+  const gutter = width < 760 ? 20 : 36; // room for links and arrows
   const most = Math.max(...groups.map((group) => group.hosts.length));
   const height = HEAD + PAD + most * CARD + (most - 1) * GAP + PAD;
-  const panelWidth = (width - GUTTER * (groups.length - 1)) / groups.length;
+  const panelWidth = (width - gutter * (groups.length - 1)) / groups.length;
   const cards = new Map();
   const panels = groups.map(({ subnet, hosts }, k) => {
-    const panel = { subnet, x: k * (panelWidth + GUTTER), y: 0, width: panelWidth, height };
+    const panel = { subnet, x: k * (panelWidth + gutter), y: 0, width: panelWidth, height };
     const room = height - HEAD - 2 * PAD - CARD;
     const apart = hosts.length > 1 ? room / (hosts.length - 1) : 0;
     hosts.forEach((h, row) => {
@@ -43,10 +43,10 @@ function belowOneAnother(width, groups) {
       const y = top + HEAD + PAD + Math.floor(k / perRow) * (CARD + GAP);
       cards.set(h, { x, y, width: cardWidth, height: CARD });
     });
-    top += panel.height + GUTTER / 2;
+    top += panel.height + GAP;
     return panel;
   });
-  return { width, height: top - GUTTER / 2, panels, cards, isWide: false };
+  return { width, height: top - GAP, panels, cards, isWide: false };
 }
 
 // The subnets in the order in which Red meets them: from its foothold along the links, then any others.

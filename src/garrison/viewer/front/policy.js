@@ -4,6 +4,8 @@ import { html, setAttributes, setShown, setText } from "./dom.js";
 import { returnFrom } from "./episode_index.js";
 import { percent, plural, written } from "./numbers.js";
 
+const SMALLEST = 0.0005; // a smaller one would be written as 0.0 %
+
 export function createPolicy(index) {
   const { policy, names, turn } = index.episode;
   const estimate = html("p", { class: "small" });
@@ -44,9 +46,9 @@ export function createPolicy(index) {
       top.forEach(([action, chance], k) => {
         const row = rowAt(k);
         const isPlayed = action === turn.blue_action[t];
-        setAttributes(row.node, { class: `${isPlayed ? "played" : ""} ${forbidden.has(action) ? "is-masked" : ""}` });
+        setAttributes(row.node, { class: `${isPlayed ? "played" : ""} ${forbidden.has(action) ? "is-masked" : ""} ${chance < SMALLEST ? "is-faint" : ""}` });
         setText(row.name, names.actions[action]);
-        setText(row.chance, percent(chance, 1));
+        setText(row.chance, chance < SMALLEST ? "< 0.1\u00a0%" : percent(chance, 1));
         row.bar.style.width = `${100 * chance}%`;
       });
       rows.forEach((row, k) => setShown(row.node, k < top.length));

@@ -20,7 +20,7 @@ export function createReward(index, jump) {
   const groups = termGroups(index.episode);
   const node = html(
     "section",
-    { class: "panel", "aria-label": "Reward" },
+    { class: "panel reward-panel", "aria-label": "Reward" },
     html("h2", {}, "Reward"),
     readout,
     room,
@@ -44,9 +44,9 @@ export function createReward(index, jump) {
       ...axis(steps, y.bar, LEFT - 5, "end", width),
       ...axis(totals, y.total, width - RIGHT + 5, "start", width),
       ...stepLabels(index.steps, xOf, inner),
-      cursor,
       ...groups.map(({ key, terms }) => svg("path", { class: `term-${key}`, d: barsPath(bars, terms, groups, columns.stepsEach, inner / index.steps, y.bar) })),
       svg("path", { class: "total-line", d: totalPath(index.episode.state.total, (p) => LEFT + (p * inner) / index.steps, y.total) }),
+      cursor,
     );
     setText(binned, columns.stepsEach > 1 ? `each column is the mean of ${columns.stepsEach} steps` : "");
     show(last);
@@ -77,7 +77,7 @@ export function createReward(index, jump) {
 export function termGroups({ names, network }) {
   const groups = names.subnets.map((name, subnet) => ({
     name: `${name} hosts`,
-    key: ["enterprise", "operational", "user"][subnet] ?? "user",
+    key: ["enterprise", "operational", "user"].find((key) => key === name.toLowerCase()) ?? "quiet",
     terms: names.hosts.map((_, h) => h).filter((h) => network.subnet[h] === subnet),
   }));
   const hosts = names.hosts.length;

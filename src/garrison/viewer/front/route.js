@@ -1,6 +1,6 @@
 // The way of an arrow from one box on the map to another: from side to side, around what stands in one column.
 
-const BULGE = 30;
+const BULGE = 26;
 
 export function route(from, to) {
   if (from === to) return loop(from);

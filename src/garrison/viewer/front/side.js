@@ -19,14 +19,13 @@ export function createSide(index, jump, title) {
   if (episode.policy) decisions.push(createPolicy(index));
   if (index.whatIf.size) decisions.push(createWhatIf(index, jump));
   const reward = createReward(index, jump);
-  const metrics = createMetrics(index);
   const intrusions = createIntrusions(index, jump);
   const node = html(
     "div",
     { class: "side" },
-    title ? html("h2", { class: "side-title" }, title) : null,
-    html("div", { class: "stage" }, map.node, html("div", { class: "column" }, turn.node, ...decisions.map((panel) => panel.node))),
-    html("div", { class: "below" }, reward.node, html("div", { class: "numbers" }, intrusions.node, metrics.node)),
+    title,
+    html("div", { class: "left" }, map.node, reward.node, intrusions.node),
+    html("div", { class: "right" }, turn.node, ...decisions.map((panel) => panel.node), createMetrics(index).node),
   );
   return {
     node,

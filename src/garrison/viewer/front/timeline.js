@@ -3,7 +3,7 @@
 import { html, setAttributes, svg } from "./dom.js";
 import { onWidth } from "./measure.js";
 
-export const THUMB = 16; // pixels of the scrubber's thumb: the lanes begin and end in its middle
+const THUMB = 16; // pixels of the scrubber's thumb: the lanes begin and end in its middle
 const LANE = 12;
 const TIGHT = 9; // of two episodes
 

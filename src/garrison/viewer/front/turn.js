@@ -1,18 +1,16 @@
 // The turn as sentences: what Blue did, what Red did, what Blue saw, and what it cost.
 
-import { html, setText } from "./dom.js";
+import { html, setShown, setText } from "./dom.js";
 import { written } from "./numbers.js";
 
 export function createTurn(index) {
   const title = html("h2");
   const cost = html("span", { class: "cost" });
-  const lines = { blue: html("p", { class: "says blue" }), red: html("p", { class: "says red" }), seen: html("p", { class: "says seen" }) };
-  const words = {};
-  for (const [who, label] of [["blue", "Blue"], ["red", "Red"], ["seen", "Seen"]]) {
-    words[who] = html("span");
-    lines[who].append(html("b", {}, label), words[who]);
-  }
-  const spoken = html("div", { class: "spoken", "aria-live": "polite" }, lines.blue, lines.red, lines.seen);
+  const blue = html("span");
+  const idle = html("span", { class: "tag" }, "no effect");
+  const red = html("p", { class: "says red" });
+  const seen = html("p", { class: "says seen" });
+  const spoken = html("div", { class: "spoken", "aria-live": "polite" }, html("p", { class: "says blue" }, blue, " ", idle), red, seen);
   const node = html("section", { class: "panel turn", "aria-label": "This turn" }, html("header", {}, title, cost), spoken);
   const { turn, state, names } = index.episode;
 
@@ -21,19 +19,13 @@ export function createTurn(index) {
     show(position, { isPlaying }) {
       // A reader of the screen cannot follow a film.
       spoken.setAttribute("aria-live", isPlaying ? "off" : "polite");
-      setText(title, position === 0 ? "Before the first turn" : `Turn ${position} of ${index.steps}`);
-      if (position === 0) {
-        setText(cost, "");
-        setText(words.blue, "has not acted yet.");
-        setText(words.red, `holds its foothold ${names.hosts[index.foothold]}.`);
-        setText(words.seen, "nothing yet.");
-        return;
-      }
       const t = position - 1;
-      setText(cost, `${written(turn.reward[t])} this turn, ${written(state.total[position])} in all`);
-      setText(words.blue, turn.blue_text[t]);
-      setText(words.red, turn.red_text[t]);
-      setText(words.seen, turn.seen_text[t]);
+      setText(title, t < 0 ? "Before the first turn" : `Turn ${position} of ${index.steps}`);
+      setText(cost, t < 0 ? "" : `${written(turn.reward[t])} this turn, ${written(state.total[position])} in all`);
+      setText(blue, t < 0 ? "Blue has not acted yet." : turn.blue_text[t]);
+      setShown(idle, t >= 0 && turn.effect[t] === 0);
+      setText(red, t < 0 ? `Red holds its foothold ${names.hosts[index.foothold]}.` : turn.red_text[t]);
+      setText(seen, t < 0 ? "Blue has seen nothing yet." : turn.seen_text[t]);
     },
   };
 }

@@ -12,7 +12,7 @@ export function createWhatIf(index, jump) {
   const next = html("button", { type: "button", class: "plain" }, "Next step with one");
   const node = html(
     "section",
-    { class: "panel", "aria-label": "What if" },
+    { class: "panel what-if-panel", "aria-label": "What if" },
     html("h2", {}, "What if"),
     sentence,
     list,
@@ -26,11 +26,11 @@ export function createWhatIf(index, jump) {
   function show(position) {
     current = position;
     const outcome = index.whatIf.get(position);
-    setShown(list, Boolean(outcome));
     setShown(more, Boolean(outcome) && outcome.actions.length > FEW);
     setShown(next, positions.some((p) => p !== position));
     if (!outcome) {
       setText(sentence, "Nothing was tried out at this step.");
+      list.replaceChildren();
       return;
     }
     const ranked = rankOutcomes(outcome);
@@ -87,8 +87,9 @@ function outcomeRow({ action, mean, ci }, played, names, { place, best }, masked
   return node;
 }
 
-function whatIfText({ played, regret }, ranked, names, continuations) {
+function whatIfText({ played, regret, regret_ci95 }, ranked, names, continuations) {
   const over = `Mean return to the end over ${plural(continuations, "continuation")}.`;
   if (ranked[0].action === played) return `${over} Nothing tried was better than what was played.`;
-  return `${over} ${names.actions[ranked[0].action]} was best; what was played gives up ${written(regret)}.`;
+  const lost = written(regret) + (regret_ci95 === undefined ? "" : ` ± ${written(regret_ci95)}`);
+  return `${over} ${names.actions[ranked[0].action]} was best; what was played gives up ${lost}.`;
 }
