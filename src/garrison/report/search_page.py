@@ -111,10 +111,12 @@ def _spent(search: SearchHistory) -> list[float]:
 
 def _progress(search: SearchHistory, width: float) -> Chart:
     at, rewards = _spent(search), [float(tried["reward"]) for tried in search.orders]
-    best, highest = [], -np.inf
-    for tried in search.orders:
-        highest = max(highest, float(tried["reward"])) if tried["counts"] else highest
-        best.append(float(highest) if np.isfinite(highest) else None)
+    best: list[tuple[float, float | None]] = [(float(search.base_episodes), None)]
+    for episodes, tried in zip(at, search.orders, strict=True):
+        before = best[-1][1]
+        reward = float(tried["reward"])
+        now = max(reward, reward if before is None else before) if tried["counts"] else before
+        best += [(episodes, before), (episodes, now)]  # a step
     reaches = [float(tried["reward_ci95"]) for tried in search.orders]
     points = Series(
         "an order",
@@ -128,7 +130,7 @@ def _progress(search: SearchHistory, width: float) -> Chart:
     )
     marks = [Mark(search.base_episodes, "base: all orders")] if search.base_episodes else []
     return lines(
-        [Series("best that counts so far", at, best, marked=False), points],
+        [Series("best that counts so far", [x for x, _ in best], [y for _, y in best], marked=False), points],
         x_label="episodes of the search",
         y_label="environment reward",
         costs=spans_magnitudes(np.array(rewards, np.float64)),
