@@ -16,6 +16,9 @@ from garrison.text import short
 # A number, with its mark, unit and spread or range: ~12.3 k, -45.2 ± 0.5, 1,500 to 2,000, 97 %.
 _NUMBER = re.compile(r"[~<>±+-]? ?\d[\d,.:]*( ?[%a-zA-Zµ]{1,2})?( (±|to) [\d,.]+( ?[%a-zA-Zµ]{1,2})?)?")
 
+# Surrogates that stand for no byte of a file's name, so that no name has them.
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -239,7 +242,8 @@ def _content(cell: Cell) -> str:
     text = _badge(cell.text, cell.badge).lstrip() if cell.badge else _inline(cell.text)
     if cell.link:
         # "./" before it, so that no name of a folder can be taken for the scheme of an address.
-        text = f'<a href="./{quote(cell.link, errors="surrogateescape")}">{text}</a>'
+        path = _NO_BYTE.sub("\ufffd", cell.link)
+        text = f'<a href="./{quote(path, errors="surrogateescape")}">{text}</a>'
     return text + cell.svg
 
 
