@@ -8,7 +8,16 @@ import numpy as np
 from garrison.learn.metrics import meaning
 from garrison.report.comparison import DIFFER, Facts, differences, rendered, settings_that_differ, title
 from garrison.report.curves import band, curve
-from garrison.report.history import LEARNING, REWARD, SPEED, RunHistory, metric_title, spans_magnitudes
+from garrison.report.history import (
+    LEARNING,
+    REWARD,
+    SPEED,
+    RunHistory,
+    chart_title,
+    metric_title,
+    spans_magnitudes,
+    told,
+)
 from garrison.report.page import BROAD, NARROW, Chart, Figure, Page, Series, lines
 from garrison.report.run_groups import RunGroup, grouped, with_agents, written_score
 from garrison.report.stage_chart import stage_chart
@@ -72,11 +81,7 @@ def _group_row(group: RunGroup) -> list[object]:
 
 
 def _small(groups: Sequence[RunGroup], metric: str, window: int) -> Figure:
-    told = meaning(metric) or ""
-    title = metric_title(metric).capitalize()
-    return Figure(
-        _curves(groups, metric, window, by_time=True), title, f"{told[:1].upper()}{told[1:]}." if told else ""
-    )
+    return Figure(_curves(groups, metric, window, by_time=True), chart_title(metric), told(meaning(metric)))
 
 
 def _curves(groups: Sequence[RunGroup], metric: str, window: int, by_time: bool, width: float = NARROW) -> Chart:

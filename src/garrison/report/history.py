@@ -151,6 +151,24 @@ def metric_title(name: str) -> str:
     return name.rpartition("/")[2].replace("_", " ")
 
 
+def chart_title(name: str) -> str:
+    """Return a metric's name as the heading of a chart on a page.
+
+    >>> chart_title("train/approx_kl")
+    'Approx KL'
+    """
+    return metric_title(name).capitalize().replace(" kl", " KL")
+
+
+def told(text: str | None) -> str:
+    """Return what a metric means as a sentence; nothing for none.
+
+    >>> told("of the policy, in nats")
+    'Of the policy, in nats.'
+    """
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
 def spans_magnitudes(values: Floats) -> bool:
     """Return whether returns are costs so far apart that a linear axis would hide the good ones.
 

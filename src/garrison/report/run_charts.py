@@ -5,7 +5,7 @@ import numpy as np
 from garrison.learn import stages
 from garrison.learn.metrics import meaning
 from garrison.report.curves import binned, curve, window_for
-from garrison.report.history import LEARNING, SPEED, RunHistory, metric_title
+from garrison.report.history import LEARNING, SPEED, RunHistory, chart_title, told
 from garrison.report.page import NARROW, Figure, Page, Series, areas, lines
 from garrison.report.run_learning import SMALL, STEPS
 
@@ -26,14 +26,10 @@ def _small(run: RunHistory, metric: str) -> Figure:
     assert drawn is not None
     values = np.array(drawn.y, np.float64)
     is_log = metric.endswith("loss") and values.min() > 0 and values.max() > 30 * values.min()
-    title = metric_title(metric).capitalize()
+    title = chart_title(metric)
     series = [Series("raw", raw.x, raw.y, faint=True), Series(title, drawn.x, drawn.y, marked=len(drawn.x) < 3)]
     chart = lines(series, x_label=STEPS, log_y=bool(is_log), height=SMALL, width=NARROW, own_ticks=False, name=title)
-    return Figure(chart, title, _sentence(meaning(metric) or ""))
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return Figure(chart, title, told(meaning(metric)))
 
 
 def add_time(page: Page, run: RunHistory) -> None:
