@@ -29,7 +29,7 @@ export function createWhatIf(index, jump) {
     setShown(more, Boolean(outcome) && outcome.actions.length > FEW);
     setShown(next, positions.some((p) => p !== position));
     if (!outcome) {
-      const how = `Nothing was tried out here; --what-if ${position - 1} does it.`;
+      const how = `Nothing was tried out here; --what-if ${position} does it.`;
       setText(sentence, position === 0 ? "Nothing was played yet." : how);
       list.replaceChildren();
       return;
