@@ -10,10 +10,10 @@ page.write(folder / "index.html")
 
 from garrison.report.page.areas import areas
 from garrison.report.page.bars import Bars, bars, stacked
+from garrison.report.page.chart_marks import Level, Mark
 from garrison.report.page.charts import Chart, Series, lines, scatter
 from garrison.report.page.heatmap import heatmap
 from garrison.report.page.html import Cell, Figure, Page, Tile
-from garrison.report.page.marks import Level, Mark
 from garrison.report.page.sparkline import sparkline
 from garrison.report.page.svg import BROAD, NARROW
 
