@@ -183,3 +183,8 @@ def test_unknown_metrics_come_last_with_plain_names(call: Any) -> None:
     ordered = call("metrics", "orderedMetrics", metrics)
     assert [name for name, _ in ordered] == ["mean_time_to_clear", "exploits", "new_thing"]
     assert call("metrics", "plainName", "new_thing") == "New thing"
+
+
+@pytest.mark.parametrize(("milliseconds", "position"), [(-3, 5), (0, 5), (99, 5), (100, 6), (450, 9), (1e9, 20)])
+def test_time_moves_the_position_forward_only(call: Any, milliseconds: float, position: int) -> None:
+    assert call("player", "positionAt", 5, milliseconds, 10, 20) == position

@@ -94,6 +94,9 @@ export function hostTip(index, position, host) {
     `A step with Red privileged here costs ${network.value[host]}`,
   ];
   if (state.malware[position][host]) parts.push("Red's malware lies here: Analyse would find it");
-  if (decoys.length) parts.push(`Decoys: ${decoys.join(", ")}; they took ${plural(index.caughtSoFar[position][host], "exploit")}`);
+  if (decoys.length) {
+    const taken = plural(index.caughtSoFar[position][host], "exploit");
+    parts.push(`Decoys: ${decoys.join(", ")}; they took ${taken}`);
+  }
   return parts.join("\n");
 }

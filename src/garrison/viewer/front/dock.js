@@ -24,14 +24,16 @@ export function createDock(indexes, player, { firstDifference, view }) {
     button.addEventListener("click", () => jump(move[2]()));
     return button;
   });
-  const speed = html("select", { "aria-label": "Speed", title: "Steps a second" }, ...SPEEDS.map((each) => html("option", { value: each }, `${each}/s`)));
+  const speeds = SPEEDS.map((each) => html("option", { value: each }, `${each}/s`));
+  const speed = html("select", { "aria-label": "Speed", title: "Steps a second" }, ...speeds);
   speed.value = String(view().speed);
   speed.addEventListener("change", () => player.setSpeed(Number(speed.value)));
   play.addEventListener("click", () => player.toggle());
   range.addEventListener("input", () => jump(Number(range.value)));
   const controls = html("div", { class: "controls" }, ...buttons, speed, at);
   if (firstDifference !== null) {
-    const button = html("button", { type: "button", class: "difference-button" }, `First difference: step ${firstDifference}`);
+    const name = `First difference: step ${firstDifference}`;
+    const button = html("button", { type: "button", class: "difference-button" }, name);
     button.addEventListener("click", () => jump(firstDifference));
     controls.append(button);
   }

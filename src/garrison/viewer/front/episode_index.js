@@ -7,6 +7,8 @@ import { Access, RedKind, readAction } from "./names.js";
 export function indexEpisode(episode) {
   const { turn, state, names, network } = episode;
   const steps = turn.reward.length;
+  const whatIf = whatIfByPosition(episode.what_if);
+  const fixes = fixesByPosition(episode.workflow);
   const actions = names.actions.map((name) => readAction(name, names.hosts));
   return {
     episode,
@@ -15,10 +17,10 @@ export function indexEpisode(episode) {
     numHosts: names.hosts.length,
     foothold: network.foothold,
     serviceHost: network.service_host,
-    marks: marksOf(episode, actions, steps),
+    marks: { ...marksOf(episode, actions, steps), tried: [...whatIf.keys()], broken: brokenFixes(fixes) },
     caughtSoFar: caughtSoFar(turn, steps, names.hosts.length),
-    whatIf: whatIfByPosition(episode.what_if),
-    fixes: fixesByPosition(episode.workflow),
+    whatIf,
+    fixes,
     end: state.total[steps],
   };
 }
@@ -59,6 +61,10 @@ function fixesByPosition(workflow) {
   const found = new Map();
   for (const [t, unit, isCompliant] of workflow?.fixes ?? []) found.set(t + 1, { unit, isCompliant });
   return found;
+}
+
+function brokenFixes(fixes) {
+  return [...fixes].filter(([, fix]) => !fix.isCompliant).map(([position]) => position);
 }
 
 // What followed from the state before the turn: what a value estimate can be held against.

@@ -30,7 +30,9 @@ export function createFacts(episode) {
     ["Rules", episode.rules],
     ["Seed", String(episode.seed)],
   ];
-  return html("dl", { class: "facts" }, ...facts.map(([name, value]) => html("div", { class: name.toLowerCase() }, html("dt", {}, name), html("dd", {}, value))));
+  const entry = ([name, value]) =>
+    html("div", { class: name.toLowerCase() }, html("dt", {}, name), html("dd", {}, value));
+  return html("dl", { class: "facts" }, ...facts.map(entry));
 }
 
 function createPicker(episodes, pick) {

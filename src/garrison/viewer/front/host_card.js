@@ -35,7 +35,7 @@ export function createCard(index, host, box) {
     tip,
     svg("rect", { class: "paper", width: box.width, height: box.height, rx: 8 }),
     svg("rect", { class: "frame", width: box.width, height: box.height, rx: 8 }),
-    svg("path", { class: "stripe", d: `M7 0.5H8V${box.height - 0.5}H7A6.5 6.5 0 0 1 0.5 ${box.height - 7}V7A6.5 6.5 0 0 1 7 0.5Z` }),
+    svg("path", { class: "stripe", d: stripe(box.height) }),
     svg("text", { class: "name", x: INSET, y: FIRST }, name),
     svg("text", { class: "value", x: box.width - EDGE, y: FIRST, "text-anchor": "end" }, value),
     chipAt(systemAt, FIRST, system, "system"),
@@ -56,7 +56,8 @@ export function createCard(index, host, box) {
       shown = key;
       setAttributes(node, { class: `card tone-${view.tone}${view.isDashed ? " unknown-to-red" : ""}` });
       badge.show(view.badge, view.letter);
-      const noted = fitEnds(view.notes.map(({ kind, text, short }) => ({ kind, text: isRoomy ? text : short })), box.width - EDGE, inChip);
+      const words = view.notes.map(({ kind, text, short }) => ({ kind, text: isRoomy ? text : short }));
+      const noted = fitEnds(words, box.width - EDGE, inChip);
       const room = (noted.at(-1)?.x ?? box.width - 4) - INSET - 26;
       setText(state, shorten(view.text, room, (text) => textWidth(text, 12.5)));
       setText(line, shorten(view.line, box.width - INSET - EDGE, (text) => textWidth(text, 10.5)));
@@ -69,6 +70,11 @@ export function createCard(index, host, box) {
       );
     },
   };
+}
+
+// The left edge of the card, inside its rounded corners.
+function stripe(height) {
+  return `M7 0.5H8V${height - 0.5}H7A6.5 6.5 0 0 1 0.5 ${height - 7}V7A6.5 6.5 0 0 1 7 0.5Z`;
 }
 
 function chipAt(x, baseline, text, kind) {

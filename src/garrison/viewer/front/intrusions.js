@@ -2,8 +2,8 @@
 
 import { html, setAttributes, svg } from "./dom.js";
 import { shorten } from "./fit.js";
-import { Access } from "./names.js";
 import { onWidth } from "./measure.js";
+import { Access } from "./names.js";
 import { plural, ticks, written } from "./numbers.js";
 import { textWidth } from "./text_width.js";
 
@@ -22,7 +22,7 @@ export function createIntrusions(index, jump) {
   const room = html("div", { class: "chart-room" }, drawing);
   const node = html("section", { class: "panel intrusions", "aria-label": "Intrusions" }, html("h2", {}, "Intrusions"));
   if (!all.length) node.append(html("p", { class: "small" }, "Red took no host beside its foothold."));
-  else node.append(room, intrusionLegend(), intrusionList(all, names, index.steps, jump));
+  else node.append(room, intrusionLegend(), intrusionList(all, names, jump));
   let inner = 0;
   let last = 0;
 
@@ -31,11 +31,10 @@ export function createIntrusions(index, jump) {
     const xOf = (p) => LEFT_ROOM + (p * inner) / index.steps;
     setAttributes(drawing, { width, viewBox: `0 0 ${width} ${height}` });
     drawing.replaceChildren(
-      ...hosts.flatMap((host, row) => [
-        svg("text", { class: "tick", x: LEFT_ROOM - 8, y: row * ROW + 15, "text-anchor": "end" }, shorten(names.hosts[host], LEFT_ROOM - 12, (text) => textWidth(text, 11))),
-        svg("line", { class: "grid", x1: LEFT_ROOM, x2: LEFT_ROOM + inner, y1: row * ROW + ROW / 2, y2: row * ROW + ROW / 2 }),
-      ]),
-      ...ticks(0, index.steps, Math.max(2, inner / 90)).map((p) => svg("text", { class: "tick", x: xOf(p), y: height - 4, "text-anchor": "middle" }, written(p))),
+      ...hosts.flatMap((host, row) => hostRow(names.hosts[host], row, inner)),
+      ...ticks(0, index.steps, Math.max(2, inner / 90)).map((p) =>
+        svg("text", { class: "tick", x: xOf(p), y: height - 4, "text-anchor": "middle" }, written(p)),
+      ),
       ...all.map((one) => intrusionBar(one, hosts.indexOf(one.host), xOf, index.steps, names, jump)),
       cursor,
     );
@@ -52,6 +51,15 @@ export function createIntrusions(index, jump) {
   return { node, show };
 }
 
+function hostRow(name, row, inner) {
+  const shown = shorten(name, LEFT_ROOM - 12, (text) => textWidth(text, 11));
+  const middle = row * ROW + ROW / 2;
+  return [
+    svg("text", { class: "tick", x: LEFT_ROOM - 8, y: middle + 4, "text-anchor": "end" }, shown),
+    svg("line", { class: "grid", x1: LEFT_ROOM, x2: LEFT_ROOM + inner, y1: middle, y2: middle }),
+  ];
+}
+
 function intrusionBar(one, row, xOf, steps, names, jump) {
   const x = xOf(one.from);
   const width = Math.max(3, xOf(one.to ?? steps) - x);
@@ -62,7 +70,10 @@ function intrusionBar(one, row, xOf, steps, names, jump) {
     svg("title", {}, intrusionText(one, names)),
     svg("rect", { x, y: row * ROW + (isPrivileged ? 3 : 6), width, height: isPrivileged ? ROW - 6 : ROW - 12, rx: 2 }),
   );
-  if (width > 14) bar.append(svg("text", { x: x + width / 2, y: row * ROW + 15, "text-anchor": "middle" }, isPrivileged ? "P" : "U"));
+  if (width > 14) {
+    const letter = isPrivileged ? "P" : "U";
+    bar.append(svg("text", { x: x + width / 2, y: row * ROW + 15, "text-anchor": "middle" }, letter));
+  }
   bar.addEventListener("click", () => jump(one.from));
   return bar;
 }
@@ -73,11 +84,16 @@ export function intrusionText({ host, from, to, level }, names) {
 }
 
 function intrusionLegend() {
-  return html("p", { class: "legend" }, html("span", { class: "key tone-privileged" }, "P privileged (tall)"), html("span", { class: "key tone-user" }, "U user (low)"));
+  return html(
+    "p",
+    { class: "legend" },
+    html("span", { class: "key tone-privileged" }, "P privileged (tall)"),
+    html("span", { class: "key tone-user" }, "U user (low)"),
+  );
 }
 
 // The same for the keyboard and for readers of the screen; filled when it is opened.
-function intrusionList(all, names, steps, jump) {
+function intrusionList(all, names, jump) {
   const list = html("ul", { class: "intrusion-list" });
   const details = html("details", {}, html("summary", {}, `List of ${plural(all.length, "intrusion")}`), list);
   details.addEventListener("toggle", () => {

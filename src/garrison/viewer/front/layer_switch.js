@@ -15,7 +15,8 @@ export function createLayerSwitch(choose) {
   const legend = html("p", { class: "legend" });
   const buttons = LAYERS.map((layer, k) => {
     const name = layer.charAt(0).toUpperCase() + layer.slice(1);
-    const button = html("button", { type: "button", "data-layer": layer, title: `${LEGENDS[layer].about} (key ${k + 1})` }, name);
+    const title = `${LEGENDS[layer].about} (key ${k + 1})`;
+    const button = html("button", { type: "button", "data-layer": layer, title }, name);
     button.addEventListener("click", () => choose(layer));
     return button;
   });
@@ -28,7 +29,8 @@ export function createLayerSwitch(choose) {
       shown = layer;
       for (const button of buttons) setAttributes(button, { "aria-pressed": button.dataset.layer === layer });
       const { about, states, more } = LEGENDS[layer];
-      legend.replaceChildren(html("strong", {}, about), ...states.map(legendEntry), ...more.map((text) => html("span", {}, text)));
+      const words = more.map((text) => html("span", {}, text));
+      legend.replaceChildren(html("strong", {}, about), ...states.map(legendEntry), ...words);
     },
   };
 }
@@ -36,6 +38,6 @@ export function createLayerSwitch(choose) {
 function legendEntry({ tone, badge, letter, text }) {
   const sign = createBadge();
   sign.show(badge, letter);
-  const drawing = svg("svg", { class: `sign tone-${tone}`, width: 22, height: 22, viewBox: "-11 -11 22 22", "aria-hidden": "true" }, sign.node);
-  return html("span", { class: "entry" }, drawing, text);
+  const box = { width: 22, height: 22, viewBox: "-11 -11 22 22", "aria-hidden": "true" };
+  return html("span", { class: "entry" }, svg("svg", { class: `tone-${tone}`, ...box }, sign.node), text);
 }

@@ -44,7 +44,8 @@ function start(page) {
 
   function build(episode) {
     const shown = shownOf(episode);
-    sides = shown.map((index) => createSide(index, player.moveTo, page.pair ? createFacts(index.episode) : null));
+    const titleOf = ({ episode: one }) => (page.pair ? createFacts(one) : null);
+    sides = shown.map((index) => createSide(index, player.moveTo, titleOf(index)));
     dock = createDock(shown, player, { firstDifference, view: store.get });
     stage.replaceChildren(...sides.map((side) => side.node));
     foot.replaceChildren(dock.node);
@@ -58,9 +59,12 @@ function start(page) {
     for (const side of sides) side.show(view);
     dock.show(view);
     clearTimeout(waiting);
-    if (before !== null) waiting = setTimeout(() => keepAddress(writeAddress(view, page.pair ? 1 : indexes.length)), ADDRESS_DELAY);
+    const address = writeAddress(view, page.pair ? 1 : indexes.length);
+    if (before !== null) waiting = setTimeout(() => keepAddress(address), ADDRESS_DELAY);
   });
-  addEventListener("hashchange", () => store.set({ ...bounded({ ...store.get(), ...readAddress(location.hash) }), isPlaying: false }));
+  addEventListener("hashchange", () => {
+    store.set({ ...bounded({ ...store.get(), ...readAddress(location.hash) }), isPlaying: false });
+  });
   listenToKeys({ player, store, steps, choose, step, firstDifference, help });
   store.tell();
 }

@@ -42,7 +42,9 @@ export function createMap(index) {
 
   function show(position, layer) {
     last = [position, layer];
-    for (const [host, card] of cards) card.show(cardView(index, position, host, layer), hostTip(index, position, host));
+    for (const [host, card] of cards) {
+      card.show(cardView(index, position, host, layer), hostTip(index, position, host));
+    }
     flags?.show(position, layer);
     const text = summaryOf(index, position, layer);
     setText(summary, text);
@@ -57,13 +59,17 @@ function summaryOf(index, position, layer) {
   const { names, state } = index.episode;
   if (layer === "difference") {
     const { unseen, clean, level, unsure, agree } = countVerdicts(index, position);
-    return `${unseen} held but unseen, ${clean} believed but clean, ${level} at another level, ${unsure} unsure, ${agree} agree.`;
+    const wrong = `${unseen} held but unseen, ${clean} believed but clean, ${level} at another level`;
+    return `${wrong}, ${unsure} unsure, ${agree} agree.`;
   }
   if (layer === "believed") {
-    const held = state.belief[position].flatMap((belief, h) => (belief ? [`${names.hosts[h]} ${names.beliefs[belief].toLowerCase()}`] : []));
-    return held.length ? `Blue believes compromised: ${held.join(", ")}.` : "Blue believes that nothing is compromised.";
+    const levels = state.belief[position].map((belief) => names.beliefs[belief].toLowerCase());
+    const suspects = names.hosts.flatMap((name, h) => (state.belief[position][h] ? [`${name} ${levels[h]}`] : []));
+    if (!suspects.length) return "Blue believes that nothing is compromised.";
+    return `Blue believes compromised: ${suspects.join(", ")}.`;
   }
-  const held = heldHosts(index, position).map((h) => `${names.hosts[h]} ${names.accesses[state.access[position][h]].toLowerCase()}`);
+  const levels = state.access[position].map((access) => names.accesses[access].toLowerCase());
+  const held = heldHosts(index, position).map((h) => `${names.hosts[h]} ${levels[h]}`);
   const service = state.service[position] === 0 ? " The operational service is down." : "";
   const beside = `beside its foothold ${names.hosts[index.foothold]}`;
   if (!held.length) return `Red holds nothing ${beside}.${service}`;

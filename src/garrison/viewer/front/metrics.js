@@ -27,9 +27,15 @@ const KNOWN = {
 export function createMetrics({ episode }) {
   const rows = orderedMetrics(episode.metrics).map(([name, value]) => {
     const [label, write] = KNOWN[name] ?? [plainName(name), written];
-    return html("tr", {}, html("th", { scope: "row" }, label), html("td", {}, value === null ? "–" : write(value)));
+    return html("div", {}, html("dt", {}, label), html("dd", {}, write(value)));
   });
-  const node = html("section", { class: "panel metrics", "aria-label": "Metrics" }, html("h2", {}, "Metrics"), html("table", {}, html("tbody", {}, ...rows)));
+  const node = html(
+    "section",
+    { class: "panel metrics", "aria-label": "Metrics" },
+    html("h2", {}, "Metrics"),
+    html("dl", {}, ...rows),
+    html("p", { class: "small" }, `Recorded by Garrison ${episode.garrison}; encoder ${episode.encoder}.`),
+  );
   return { node };
 }
 

@@ -13,7 +13,8 @@ export function createPolicy(index) {
   const summary = html("summary");
   const struck = html("p", { class: "masked" });
   const masked = html("details", {}, summary, struck);
-  const node = html("section", { class: "panel policy", "aria-label": "Policy" }, html("h2", {}, "Policy"), estimate, list, masked);
+  const title = html("h2", {}, "Policy");
+  const node = html("section", { class: "panel policy", "aria-label": "Policy" }, title, estimate, list, masked);
   const rows = [];
   let current = 0;
 
@@ -45,8 +46,12 @@ export function createPolicy(index) {
       setText(estimate, t < 0 ? "It has not chosen yet." : valueText(value, returnFrom(index, position)));
       top.forEach(([action, chance], k) => {
         const row = rowAt(k);
-        const isPlayed = action === turn.blue_action[t];
-        setAttributes(row.node, { class: `${isPlayed ? "played" : ""} ${forbidden.has(action) ? "is-masked" : ""} ${chance < SMALLEST ? "is-faint" : ""}` });
+        const marks = [
+          action === turn.blue_action[t] ? "played" : "",
+          forbidden.has(action) ? "is-masked" : "",
+          chance < SMALLEST ? "is-faint" : "",
+        ];
+        setAttributes(row.node, { class: marks.join(" ") });
         setText(row.name, names.actions[action]);
         setText(row.chance, chance < SMALLEST ? "< 0.1\u00a0%" : percent(chance, 1));
         row.bar.style.width = `${100 * chance}%`;
@@ -60,6 +65,6 @@ export function createPolicy(index) {
 }
 
 function valueText(value, followed) {
-  const known = `${written(followed)} followed`;
-  return value === null ? `No value estimate; ${known}.` : `Estimated return ${written(value)}; ${known}.`;
+  const known = `the rest of the episode brought ${written(followed)}`;
+  return value === null ? `No value estimate; ${known}.` : `Value estimate ${written(value)}; ${known}.`;
 }

@@ -20,13 +20,11 @@ export function createSide(index, jump, title) {
   if (index.whatIf.size) decisions.push(createWhatIf(index, jump));
   const reward = createReward(index, jump);
   const intrusions = createIntrusions(index, jump);
-  const node = html(
-    "div",
-    { class: "side" },
-    title,
-    html("div", { class: "left" }, map.node, reward.node, intrusions.node),
-    html("div", { class: "right" }, turn.node, ...decisions.map((panel) => panel.node), createMetrics(index).node),
-  );
+  const left = html("div", { class: "left" }, map.node, reward.node, intrusions.node);
+  const right = html("div", { class: "right" }, turn.node, ...decisions.map((panel) => panel.node));
+  // Where the column of decisions is the longer one, the numbers go to the other.
+  (decisions.length > 1 ? left : right).append(createMetrics(index).node);
+  const node = html("div", { class: "side" }, title, left, right);
   return {
     node,
     show(view) {

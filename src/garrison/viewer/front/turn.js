@@ -10,8 +10,10 @@ export function createTurn(index) {
   const idle = html("span", { class: "tag" }, "no effect");
   const red = html("p", { class: "says red" });
   const seen = html("p", { class: "says seen" });
-  const spoken = html("div", { class: "spoken", "aria-live": "polite" }, html("p", { class: "says blue" }, blue, " ", idle), red, seen);
-  const node = html("section", { class: "panel turn", "aria-label": "This turn" }, html("header", {}, title, cost), spoken);
+  const first = html("p", { class: "says blue" }, blue, " ", idle);
+  const spoken = html("div", { class: "spoken", "aria-live": "polite" }, first, red, seen);
+  const head = html("header", {}, title, cost);
+  const node = html("section", { class: "panel turn", "aria-label": "This turn" }, head, spoken);
   const { turn, state, names } = index.episode;
 
   return {

@@ -29,7 +29,8 @@ export function createWhatIf(index, jump) {
     setShown(more, Boolean(outcome) && outcome.actions.length > FEW);
     setShown(next, positions.some((p) => p !== position));
     if (!outcome) {
-      setText(sentence, "Nothing was tried out at this step.");
+      const how = `Nothing was tried out here; --what-if ${position} does it.`;
+      setText(sentence, position === 0 ? "Nothing was played yet." : how);
       list.replaceChildren();
       return;
     }
@@ -50,9 +51,10 @@ export function createWhatIf(index, jump) {
   return { node, show };
 }
 
-export function rankOutcomes({ actions, mean, ci95 }) {
+// The best first; of equal ones the one that was played.
+export function rankOutcomes({ actions, mean, ci95, played }) {
   const rows = actions.map((action, k) => ({ action, mean: mean[k], ci: ci95[k] }));
-  return rows.sort((a, b) => b.mean - a.mean);
+  return rows.sort((a, b) => b.mean - a.mean || (b.action === played) - (a.action === played));
 }
 
 // The best few, and the one that was played wherever it stands.

@@ -9,7 +9,8 @@ export function createWorkflow(index, jump) {
   const now = html("p", { class: "small" });
   const fixes = [...index.fixes].map(([position, { unit, isCompliant }]) => {
     const name = `Step ${position}: fix of ${unit}, ${isCompliant ? "follows the order" : "breaks the order"}`;
-    const button = html("button", { type: "button", class: `fix ${isCompliant ? "kept" : "broken"}`, "aria-label": name, title: name }, isCompliant ? "✓" : "✕");
+    const about = { type: "button", class: `fix ${isCompliant ? "kept" : "broken"}`, "aria-label": name, title: name };
+    const button = html("button", about, isCompliant ? "✓" : "✕");
     button.addEventListener("click", () => jump(position));
     return [position, button];
   });
