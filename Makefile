@@ -4,6 +4,7 @@
 #   make check          ruff, mypy (strict) and the layers of imports
 #   make test           check, the tests with the kernels as plain Python, and the suite with compiled kernels
 #   make test-long      the tests that take several seconds each: learning, killed actors, fuzzed files, extension pages
+#   make test-browser   the pages in a real browser: Chromium, which it installs where it may (Debian, root)
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
 #   make test-jax       the tests that need JAX, which it adds to .venv
 #   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
@@ -17,14 +18,18 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 JAX_STAMP := $(VENV)/installed-jax
 JAX_TESTS := tests/jaxsim tests/learn/jax_ppo tests/bench/suites/test_jax_workloads.py
+BROWSER_STAMP := $(VENV)/installed-browser
+BROWSER_TESTS := tests/browser
 CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
 JAX_CLIENTS := .venv-jax-clients
 JAX_CLIENTS_STAMP := $(JAX_CLIENTS)/installed
+# What the suite leaves to targets of their own, because it needs more than the reference environment.
+APART := $(JAX_TESTS) $(BROWSER_TESTS)
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
 
-.PHONY: install check kernels plain test test-long test-jax test-cluster test-peers test-jax-clients test-cyborg-clients train clean
+.PHONY: install check kernels plain test test-long test-jax test-browser test-cluster test-peers test-jax-clients test-cyborg-clients train clean
 
 install: $(STAMP)
 
@@ -52,10 +57,10 @@ plain: install
 # What needs one core goes side by side; then the suite has the machine.
 test: install
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target plain check kernels
-	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m "not long" $(JAX_TESTS:%=--ignore=%)
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m "not long" $(APART:%=--ignore=%)
 
 test-long: install kernels
-	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m long $(JAX_TESTS:%=--ignore=%)
+	$(BIN)/python -m pytest -n $(TESTS) --dist worksteal -m long $(APART:%=--ignore=%)
 
 # Apart from the suite: JAX takes all cores, and its threads do not go with tests that fork.
 test-jax: $(JAX_STAMP) kernels
@@ -63,6 +68,15 @@ test-jax: $(JAX_STAMP) kernels
 
 $(JAX_STAMP): $(STAMP) requirements/jax.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements/jax.txt
+	@touch $@
+
+# Without Chromium, and where it cannot be installed, these tests are skipped, and say so.
+test-browser: $(BROWSER_STAMP)
+	$(BIN)/python -m tests.helpers.browser
+	$(BIN)/python -m pytest $(BROWSER_TESTS)
+
+$(BROWSER_STAMP): $(STAMP) requirements/browser.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements/browser.txt
 	@touch $@
 
 # Ray has an environment of its own: RLlib needs another Gymnasium than the reference environment has.

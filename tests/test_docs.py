@@ -28,6 +28,7 @@ PACKAGES = (
     "challenge",
     "cluster",
     "cyborg",
+    "episodes",
     "games",
     "jaxsim",
     "learn",

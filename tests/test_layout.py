@@ -12,7 +12,7 @@ TESTS = Path(__file__).parent
 SOURCE = Path(garrison.__file__).parent
 
 TOP = {"__init__", "__main__", "cli", "errors", "registration", "system", "text", "version"}
-CROSSWAYS = {"faults", "golden", "helpers", "learning", "peers", "properties"}
+CROSSWAYS = {"browser", "faults", "golden", "helpers", "learning", "peers", "properties"}
 """Folders of tests that are about no single package."""
 
 DROP_IN = SOURCE / "cyborg" / "dropin"

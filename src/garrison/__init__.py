@@ -7,6 +7,7 @@ names below, the compiler, torch and Ray load on first use.
 import lazy_loader
 
 from garrison.registration import register
+from garrison.runs.page_rhythm import register_page_writer
 from garrison.vector.registry import Backend
 from garrison.vector.registry import register as register_backend
 from garrison.version import __version__ as __version__
@@ -14,6 +15,8 @@ from garrison.version import __version__ as __version__
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 register()
+# From here, because `runs` lies below `report` and does not know it.
+register_page_writer("garrison.report.run_page:write_run_page")
 # From here, because `vector` lies below `cluster` and does not know it.
 register_backend(
     Backend(

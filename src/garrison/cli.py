@@ -15,6 +15,8 @@ from garrison.version import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("garrison.commands.train", "train an agent: a preset, or settings in a YAML file"),
     "evaluate": ("garrison.commands.evaluate", "score a defender by the challenge's protocol"),
+    "watch": ("garrison.commands.watch", "look at episodes of a defender, step by step, in one HTML file"),
+    "runs": ("garrison.commands.runs", "list the runs in a folder: state, score, learning curve; also as a page"),
     "compare": ("garrison.commands.compare", "put runs side by side"),
     "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),

@@ -139,3 +139,101 @@ def test_a_network_for_another_observation_is_named() -> None:
     network = TorchNetwork(make_policy(VectorEnv(1, observation="memory")))
     with pytest.raises(UserError, match="observation 'bits' has 52"):
         NetworkAgent(network)
+
+
+def test_probabilities_masks_and_values_are_those_of_the_policy() -> None:
+    envs = VectorEnv(16, red=REDS, length=23, observation="memory", actions="compact")
+    bare = VectorEnv(16, red=REDS, length=23)
+    policy = make_policy(envs)
+    plain = PlainNetwork(
+        describe_policy(policy.config, envs.single_observation_space, envs.single_action_space), policy.flat.numpy()
+    )
+    ids = ACTION_IDS["compact"]
+    agents = [
+        NetworkAgent(network, observation="memory", actions="compact", masked=True, value_unit=4.0)
+        for network in (plain, TorchNetwork(policy))
+    ]
+    for agent in agents:
+        agent.begin(16)
+        seen, bits = envs.reset(seed=5)[0], bare.reset(seed=5)[0]
+        for _ in range(8):
+            actions = agent.act(bits)
+            logits, values, _ = policy((torch.from_numpy(seen.astype(np.float32)),))
+            masks = envs.action_masks()
+            logits[torch.from_numpy(~masks)] = -torch.inf
+            said = agent.explain()
+            assert np.allclose(said.probabilities[:, ids], torch.softmax(logits, 1).detach().numpy(), atol=1e-6)
+            assert np.array_equal(said.masked[:, ids], ~masks)
+            assert np.allclose(said.probabilities.sum(axis=1), 1)
+            assert said.values is not None
+            assert np.allclose(said.values, 4 * values.detach().numpy(), atol=1e-4)
+            seen, bits = envs.step(np.searchsorted(ids, actions))[0], bare.step(actions)[0]
+
+
+@pytest.mark.parametrize("trunk", ["shared", "separate"])
+def test_a_gru_tells_the_value_of_the_state_that_it_was_in(trunk: str) -> None:
+    envs = VectorEnv(4, red="meander")
+    config = PolicyConfig(hidden=(8,), recurrent_size=5, trunk=trunk)
+    policy = Policy(envs.single_observation_space, envs.single_action_space, config, seed=1)
+    agent = NetworkAgent(TorchNetwork(policy), value_unit=1.0)
+    agent.begin(4)
+    seen, _ = envs.reset(seed=1)
+    state, starts = policy.initial_state(4), torch.ones(1, 4, dtype=torch.bool)
+    for _ in range(5):
+        actions = agent.act(seen)
+        _, values, state = policy((torch.from_numpy(seen.astype(np.float32)),), state, starts)
+        starts = torch.zeros_like(starts)
+        told = agent.explain().values
+        if trunk == "shared":
+            assert told is not None
+            assert np.allclose(told, values.detach().numpy(), atol=1e-5)
+        else:  # the critic's own state is not kept while playing
+            assert told is None
+        seen, *_ = envs.step(actions)
+
+
+def test_a_critic_that_was_left_out_tells_no_value() -> None:
+    envs = VectorEnv(1)
+    policy = make_policy(envs)
+    policy.value_head.weight.data.zero_()
+    described = describe_policy(policy.config, envs.single_observation_space, envs.single_action_space)
+    for network in (PlainNetwork(described, policy.flat.numpy()), TorchNetwork(policy)):
+        agent = NetworkAgent(network, value_unit=1.0)
+        agent.begin(1)
+        agent.act(envs.reset(seed=0)[0])
+        assert agent.explain().values is None
+
+
+@pytest.mark.parametrize("recurrent", [0, 6])
+def test_a_clone_goes_on_by_itself_from_what_was_remembered(recurrent: int) -> None:
+    envs = VectorEnv(3, red=REDS, observation="memory", actions="compact")
+    bare = VectorEnv(3, red=REDS)
+    policy = make_policy(envs, recurrent)
+    common: dict[str, Any] = {"observation": "memory", "actions": "compact", "masked": True}
+    agent, again = (NetworkAgent(TorchNetwork(policy), **common) for _ in range(2))
+    rows = np.array([2, 0, 2, 1, 1])
+    for one in (agent, again):
+        one.begin(3)
+    history = [bare.reset(seed=9)[0]]
+    for _ in range(6):
+        agent.act(history[-1])
+        other = np.random.default_rng(len(history)).choice(ACTION_IDS["compact"], 3)
+        agent.took(other)
+        history.append(bare.step(other)[0])
+    twin = agent.clone(rows, seed=1)
+    # A fresh agent that saw the rows' history is in the same state as the clone.
+    fresh = NetworkAgent(TorchNetwork(policy), **common)
+    fresh.begin(5)
+    for number, bits in enumerate(history[:-1], 1):
+        fresh.act(bits[rows])
+        fresh.took(np.random.default_rng(number).choice(ACTION_IDS["compact"], 3)[rows])
+    for _ in range(4):
+        chosen = twin.act(history[-1][rows])
+        assert np.array_equal(chosen, fresh.act(history[-1][rows]))
+        assert np.allclose(twin.explain().probabilities, fresh.explain().probabilities, atol=1e-6)
+    # And the first one has not noticed.
+    for number, bits in enumerate(history[:-1], 1):
+        again.act(bits)
+        again.took(np.random.default_rng(number).choice(ACTION_IDS["compact"], 3))
+    assert np.array_equal(agent.act(history[-1]), again.act(history[-1]))
+    assert np.allclose(agent.explain().probabilities, again.explain().probabilities, atol=1e-6)

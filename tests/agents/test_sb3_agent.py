@@ -9,6 +9,7 @@ import pytest
 import garrison
 from garrison.agents import Sb3Agent
 from garrison.cage2 import VectorEnv
+from garrison.cage2.action_sets import ACTION_IDS
 from garrison.errors import UserError
 
 sb3 = pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed")
@@ -60,3 +61,26 @@ def test_a_bare_model_is_told_how_to_wrap_it() -> None:
 def test_a_model_of_another_environment_is_refused() -> None:
     with pytest.raises(UserError, match="was not trained on garrison/CAGE2-v0"):
         Sb3Agent(sb3.PPO("MlpPolicy", "CartPole-v1", device="cpu"))
+
+
+def test_an_actor_with_a_critic_explains_itself() -> None:
+    model = made("PPO", observation="memory", actions="compact")
+    episode = garrison.watch(Sb3Agent(model), length=LENGTH, what_if=[3], top=2, continuations=2).episodes[0]
+    assert episode.policy is not None
+    envs = VectorEnv(1, "meander", length=LENGTH, observation="memory", actions="compact")
+    seen, _ = envs.reset(seed=[0])
+    import torch
+
+    for t, action in enumerate(episode.turn["blue_action"]):
+        inputs, _ = model.policy.obs_to_tensor(seen)
+        choice = np.searchsorted(ACTION_IDS["compact"], [action])
+        with torch.no_grad():
+            value, log_odds, _ = model.policy.evaluate_actions(inputs, torch.from_numpy(choice))
+        assert episode.policy["value"][t] == pytest.approx(float(value[0, 0]), abs=1e-3)
+        assert episode.policy["top"][t][0] == [action, pytest.approx(float(log_odds.exp()[0]), abs=1e-3)]
+        assert episode.policy["masked"][t] == []
+        seen, *_ = envs.step(choice)
+
+
+def test_a_model_without_probabilities_is_watched_without() -> None:
+    assert garrison.watch(Sb3Agent(made("DQN")), length=4).episodes[0].policy is None

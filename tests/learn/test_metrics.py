@@ -11,7 +11,7 @@ from tests.helpers.bits_env import BitsEnv
 from tests.helpers.learning import Log
 
 SMALL = {"rollout": 5, "compute": "autograd", "policy": PolicyConfig(hidden=(8,))}
-BITS = partial(BitsEnv, length=4)
+BITS = partial(BitsEnv, length=4, actions=8)
 
 
 def train_ppo(log: Log) -> None:

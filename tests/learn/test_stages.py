@@ -4,8 +4,8 @@ import pytest
 from rich.color import Color
 
 from garrison.learn import stages
-from garrison.report.palette import NUM_SERIES, PALETTE, light, of_series
 from garrison.vector.timing.parts import PARTS
+from garrison.viewer.palette import NUM_SERIES, PALETTE, light, of_series
 
 
 def test_every_stage_and_part_has_a_colour_that_terminals_and_figures_know() -> None:

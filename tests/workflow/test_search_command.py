@@ -242,3 +242,31 @@ def test_the_command_lists_its_parts(capsys: pytest.CaptureFixture[str]) -> None
     assert all(f"  {name} " in out for name in ("train", "search", "evaluate"))
     assert cli.main(["workflow", "serch"]) == 2
     assert "did you mean 'search'" in capsys.readouterr().err
+
+
+def test_a_search_has_a_page_that_is_live_until_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    kept = SearchLog.add
+
+    def look(log: SearchLog, *trial: Any) -> None:
+        kept(log, *trial)
+        seen.append((log.folder / "index.html").read_text())
+
+    monkeypatch.setattr(SearchLog, "add", look)
+    out = tmp_path / "search"
+    assert search(out, "--base-episodes 0 --budget-episodes 24 --initial 2") == 0
+    assert len(seen) == 2
+    assert all("data-every" in page and ">running<" in page for page in seen)
+    assert "Reward of each order" not in seen[0]  # written before the first order was kept
+    assert "Reward of each order" in seen[1]
+    page = (out / "index.html").read_text()
+    assert "<script" not in page
+    assert ">finished<" in page
+    assert "It ended because the episodes are used up." in page
+    assert f"garrison workflow search --resume {out.resolve()}" in page
+    assert "A point for each order" in page
+    assert page.count('class="badge') == 1 + 2  # the search and its orders
+    assert (out / "marks.jsonl").exists()
+    monkeypatch.undo()
+    assert search(tmp_path / "bare", "--base-episodes 0 --budget-episodes 12 --initial 1 --no-page") == 0
+    assert not (tmp_path / "bare" / "index.html").exists()

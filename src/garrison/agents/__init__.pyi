@@ -2,5 +2,7 @@
 from .load import load_agent as load_agent
 from .network_agent import NetworkAgent as NetworkAgent
 from .protocol import Agent as Agent
+from .protocol import Explanation as Explanation
+from .protocol import WatchableAgent as WatchableAgent
 from .sb3 import Sb3Agent as Sb3Agent
 from .scripted import SCRIPTED as SCRIPTED

@@ -1,6 +1,7 @@
 """How a network that was trained in a CAGE-2 batch plays the challenge's own game."""
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +9,11 @@ from numpy.typing import NDArray
 from garrison.agents.protocol import Bits, Choices, Flags
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.agent_memory import allow_batch, remember_batch
-from garrison.cage2.layout import MEMORY
+from garrison.cage2.layout import MEMORY, NUM_UNITS
 from garrison.cage2.names import NUM_ACTIONS
 from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.scenario import load_scenario
+from garrison.cage2.workflow import ORDER_BITS, ORDERS
 from garrison.errors import UserError, choose
 from garrison.jit import records
 
@@ -30,17 +32,27 @@ class Cage2View:
         observation: what it was trained on, see `garrison.cage2.observation_sets`.
         actions: the set of actions that it chooses from, see `garrison.cage2.action_sets`.
         masked: whether it leaves out the actions that it knows to be refused.
+        order: the index of the workflow's order that it is shown behind all else; None if it was trained without.
     """
 
     def __init__(
-        self, size: int, outputs: int, rules: str, encoder: str, observation: str, actions: str, masked: bool
+        self,
+        size: int,
+        outputs: int,
+        rules: str,
+        encoder: str,
+        observation: str,
+        actions: str,
+        masked: bool,
+        order: int | None = None,
     ) -> None:
         self._size, self._masked = size, masked
         self._action_ids = ACTION_IDS[choose("actions", actions, tuple(ACTION_IDS))]
         if outputs != len(self._action_ids):
             raise UserError(f"the network chooses from {outputs} actions, but {actions!r} are {len(self._action_ids)}.")
         scenario = load_scenario(None, rules, encoder)
-        num_bits = choose_observation(scenario, observation)
+        num_bits = choose_observation(scenario, observation) + (0 if order is None else ORDER_BITS)
+        self._order = order
         if size != num_bits:
             raise UserError(f"the network has {size} inputs, but observation {observation!r} has {num_bits}.")
         self._scenario = records(scenario)
@@ -49,8 +61,20 @@ class Cage2View:
         """Start with an empty memory for each environment."""
         self._memories = records(np.zeros(num_envs, MEMORY))
         self._last = np.zeros(num_envs, np.int64)
+        self._make_buffers(num_envs)
+
+    def _make_buffers(self, num_envs: int) -> None:
         self._inputs = np.zeros((num_envs, self._size), np.int8)
+        if self._order is not None:
+            self._inputs[:, -ORDER_BITS:] = np.eye(NUM_UNITS, dtype=np.int8)[ORDERS[self._order]].reshape(-1)
         self._masks = np.ones((num_envs, NUM_ACTIONS), np.bool_)
+
+    def clone(self, rows: NDArray[np.intp]) -> Self:
+        """Return a view with copies of the memories of these environments."""
+        twin = copy.copy(self)
+        twin._memories, twin._last = records(np.asarray(self._memories[rows])), self._last[rows]
+        twin._make_buffers(len(rows))
+        return twin
 
     def inputs(self, observations: NDArray[Any], starts: Flags) -> Bits:
         """Return the network's inputs; the memory is forgotten where an episode starts."""
@@ -67,3 +91,13 @@ class Cage2View:
         """Return the challenge's actions for the network's choices, and remember them."""
         self._last = self._action_ids[choices]
         return self._last
+
+    def took(self, actions: Choices) -> None:
+        """Remember other actions of the challenge than those that were chosen."""
+        self._last = np.array(actions, np.int64)
+
+    def spread(self, choices: NDArray[Any]) -> NDArray[Any]:
+        """Return a column for each of the challenge's actions, from one for each of the network's choices."""
+        columns = np.zeros((len(choices), NUM_ACTIONS), choices.dtype)
+        columns[:, self._action_ids] = choices
+        return columns

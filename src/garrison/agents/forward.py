@@ -1,7 +1,9 @@
 """From a network's inputs to its outputs, to play with: NumPy alone where that is enough, torch elsewhere."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 Rows = NDArray[Any]
 Logits = NDArray[np.float32]
+Layers = list[tuple[Logits, Logits]]
 
 
 class InferenceNetwork(Protocol):
@@ -38,6 +41,12 @@ class InferenceNetwork(Protocol):
 
     def logits(self, rows: Rows, starts: Flags) -> Logits:
         """Return the logits of each row of inputs; `starts` says where an episode begins."""
+
+    def values(self, rows: Rows) -> Logits | None:
+        """Return the critic's value of each row that `logits` was given last; None if there is no such critic."""
+
+    def clone(self, rows: NDArray[np.intp]) -> Self:
+        """Return the same network with the memory of these environments, sharing no memory."""
 
 
 def network_of(description: dict[str, Any], weights: Any) -> InferenceNetwork:
@@ -70,10 +79,14 @@ class PlainNetwork:
             return weights[place.begin : place.end].reshape(place.shape)
 
         self._activate: Callable[[Logits], Logits] = np.tanh if config.activation == "tanh" else _relu
-        names = [*(layer_name("actor", number) for number in range(len(config.hidden))), "action_head"]
-        self._layers = [
-            (np.ascontiguousarray(parameter(f"{name}.weight").T), parameter(f"{name}.bias")) for name in names
-        ]
+
+        def layers(tower: str, head: str) -> Layers:
+            names = [*(layer_name(tower, number) for number in range(len(config.hidden))), head]
+            return [(np.ascontiguousarray(parameter(f"{name}.weight").T), parameter(f"{name}.bias")) for name in names]
+
+        self._layers = layers("actor", "action_head")
+        self._critic = layers("actor" if config.trunk == "shared" else "critic", "value_head")
+        self._has_value = not extras and bool(parameter("value_head.weight").any())
         self._free = parameter(FREE_OUTPUTS) if free else np.zeros(0, np.float32)
 
     @staticmethod
@@ -87,15 +100,26 @@ class PlainNetwork:
 
     def logits(self, rows: Rows, starts: Flags) -> Logits:
         """Return the logits of each row of inputs."""
-        x: Logits = rows.reshape(len(rows), -1).astype(np.float32)
-        for matrix, bias in self._layers[:-1]:
-            x = self._activate(x @ matrix + bias)
-        matrix, bias = self._layers[-1]
-        result: Logits = np.empty((len(x), self.outputs), np.float32)
+        result: Logits = np.empty((len(rows), self.outputs), np.float32)
         depending = self.outputs - len(self._free)
-        result[:, :depending] = x @ matrix + bias
+        result[:, :depending] = self._through(self._layers, rows)
         result[:, depending:] = self._free
         return result
+
+    def values(self, rows: Rows) -> Logits | None:
+        """Return the critic's values; None if it saw more than the actor, or was left out."""
+        return self._through(self._critic, rows)[:, 0] if self._has_value else None
+
+    def clone(self, rows: NDArray[np.intp]) -> Self:
+        """Return itself: nothing is kept between steps."""
+        return self
+
+    def _through(self, layers: Layers, rows: Rows) -> Logits:
+        x: Logits = rows.reshape(len(rows), -1).astype(np.float32)
+        for matrix, bias in layers[:-1]:
+            x = self._activate(x @ matrix + bias)
+        matrix, bias = layers[-1]
+        return np.asarray(x @ matrix + bias)
 
 
 def _relu(x: Logits) -> Logits:
@@ -109,6 +133,8 @@ class TorchNetwork:
         self._policy = policy
         self.size, self.outputs = policy.seen.size, policy.actions.outputs
         self._state: torch.Tensor | None = None
+        self._before: torch.Tensor | None = None
+        self._begins: torch.Tensor | None = None
 
     def begin(self, num_envs: int) -> None:
         """Start with an empty state for each environment."""
@@ -118,17 +144,44 @@ class TorchNetwork:
         """Return the logits of each row of inputs; the state is forgotten where an episode starts."""
         import torch
 
-        inputs = self._policy.seen.split(torch.from_numpy(rows.astype(np.float32)))
-        # One thread: products this small gain little from a second, and wait long for it on a busy machine.
+        with self._inference():
+            if self._state is None:
+                outputs, _ = self._policy.decide(self._inputs(rows))
+            else:
+                self._before, self._begins = self._state, torch.from_numpy(starts.copy()).unsqueeze(0)
+                outputs, self._state = self._policy.decide(self._inputs(rows), self._state, self._begins)
+        return np.array(outputs.numpy())
+
+    def values(self, rows: Rows) -> Logits | None:
+        """Return the critic's values; None if it saw more than the actor, or has a GRU of its own."""
+        policy = self._policy
+        has_own_gru = policy.is_recurrent and policy.critic is not policy.actor
+        if policy.observations is not policy.seen or has_own_gru or not policy.value_head.weight.any():
+            return None
+        with self._inference():
+            return np.array(policy(self._inputs(rows), self._before, self._begins)[1].numpy())
+
+    def clone(self, rows: NDArray[np.intp]) -> Self:
+        """Return the same policy with the states of these environments."""
+        twin = copy.copy(self)
+        if self._state is not None:
+            twin._state = self._state[:, rows].clone()
+        return twin
+
+    def _inputs(self, rows: Rows) -> Any:
+        import torch
+
+        return self._policy.seen.split(torch.from_numpy(rows.astype(np.float32)))
+
+    @contextmanager
+    def _inference(self) -> Iterator[None]:
+        """One thread: products this small gain little from a second, and wait long for it on a busy machine."""
+        import torch
+
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
             with torch.inference_mode():
-                if self._state is None:
-                    outputs, _ = self._policy.decide(inputs)
-                else:
-                    begins = torch.from_numpy(starts).unsqueeze(0)
-                    outputs, self._state = self._policy.decide(inputs, self._state, begins)
+                yield
         finally:
             torch.set_num_threads(threads)
-        return np.array(outputs.numpy())

@@ -4,7 +4,8 @@ The caller calls `begin` once for a batch, then `act` for every step, and `reset
 ended. An agent sees what an entry to the challenge may see, and keeps what it wants to remember by itself.
 """
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,3 +38,32 @@ class Agent(Protocol):
 
     def act(self, observations: Bits) -> Choices:
         """Return one action per row of `observations`, (n, 52)."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What led to the last actions of an agent that chooses by probabilities."""
+
+    probabilities: NDArray[np.float32]
+    """(n, 145) of each action; 0 where it is masked, or none that the agent knows"""
+    masked: Flags
+    """(n, 145) actions that the agent left out because they would be refused"""
+    values: NDArray[np.float64] | None
+    """(n,) the return that the agent expects from here on, by its own discount; None if it has no estimate"""
+
+
+class WatchableAgent(Agent, Protocol):
+    """What an agent may offer beyond `Agent`, to be watched and questioned. **Each method is optional.**"""
+
+    def explain(self) -> Explanation | None:
+        """Return what led to the actions of the last `act`; None, or no such method: it is shown without."""
+
+    def took(self, actions: Choices) -> None:
+        """Learn that Blue did this instead of what the last `act` returned; only for agents that remember it."""
+
+    def clone(self, rows: NDArray[np.intp], seed: int) -> Self:
+        """Return an agent for `len(rows)` environments, each with the memory of the environment in its row.
+
+        Both go on by themselves; `seed` decides what the new one draws. An agent without this is shown an episode
+        again from its beginning, as often as its memory is needed: slower, and the same.
+        """

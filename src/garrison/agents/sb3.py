@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from garrison.agents.cage2_view import Cage2View
-from garrison.agents.protocol import Bits, Choices, Flags
+from garrison.agents.protocol import Bits, Choices, Explanation, Flags
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.names import DEFAULT_RULES, OBSERVATIONS
 from garrison.cage2.observation_sets import WIDTHS
@@ -53,7 +53,26 @@ class Sb3Agent:
 
     def act(self, observations: Bits) -> Choices:
         """Return one action per row."""
-        inputs = self._view.inputs(observations, self._starts)
-        choices, self._state = self._model.predict(inputs, self._state, self._starts, deterministic=not self._sample)
+        self._inputs = self._view.inputs(observations, self._starts)
+        choices, self._state = self._model.predict(
+            self._inputs, self._state, self._starts, deterministic=not self._sample
+        )
         self._starts[:] = False
         return self._view.actions(choices)
+
+    def explain(self) -> Explanation | None:
+        """Return the probabilities and values of an actor with a critic, such as PPO's or A2C's; None for others."""
+        policy = self._model.policy
+        if self._state is not None or not hasattr(policy, "get_distribution"):
+            return None
+        import torch
+
+        with torch.no_grad():
+            inputs, _ = policy.obs_to_tensor(self._inputs)
+            odds = policy.get_distribution(inputs).distribution.probs.cpu().numpy()
+            values = policy.predict_values(inputs).cpu().numpy()[:, 0].astype(np.float64)
+        return Explanation(self._view.spread(odds), self._view.spread(np.zeros(odds.shape, np.bool_)), values)
+
+    def took(self, actions: Choices) -> None:
+        """Remember what Blue did instead."""
+        self._view.took(actions)

@@ -117,6 +117,10 @@ class AlertAgent:
         self._monitored = ~fixes
         return np.where(fixes, self._first + exploited.argmax(axis=1), MONITOR)
 
+    def took(self, actions: Choices) -> None:
+        """Remember where Blue did Monitor."""
+        self._monitored = np.asarray(actions) == MONITOR
+
 
 class BeliefAgent:
     """Restores the first host that is believed compromised, if any."""

@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 def draw(args: Arguments, out: Path) -> list[Path]:
     """Draw what the folder holds; return the figures' paths."""
-    from garrison.workflow.search_log import STATE
+    from garrison.report.search_history import STATE
 
     if (args.run / STATE).exists():
         from garrison.report.workflow_figures import plot_search

@@ -5,17 +5,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
 
 import tyro
 
 from garrison.commands.flags import value_of, with_new_names
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
+from garrison.runs.marks import RESUMED, STARTED, add_mark
+from garrison.runs.page_rhythm import NoPages, PageRhythm
 from garrison.system import require
 from garrison.text import clock, short
 from garrison.workflow.decisions import GP
 from garrison.workflow.settings import SEARCH, SearchExperiment
 from garrison.workflow.surrogate import require_sklearn
+
+if TYPE_CHECKING:
+    from garrison.workflow.search_log import SearchLog
 
 NOTICE = "stopping at this update; finished orders are kept. Ctrl-C again ends at once"
 
@@ -50,11 +57,19 @@ def main(arguments: list[str]) -> int:
         log = SearchLog.load(folder.path) if args.resume else SearchLog(folder.path)
         folder.write_settings(experiment.to_yaml())
         log.save()
+        add_mark(folder.path, RESUMED if args.resume else STARTED, len(log.trials), log.seconds)
+        pages = pages_of(experiment, log)
+        pages.write()
         say: Callable[[str], None] = (lambda text: None) if quiet else partial(print, flush=True)
         say(f"{experiment.describe()}\nfolder: {folder.path}")
         with Interrupts(lambda: print(NOTICE, file=sys.stderr)) as interrupts:
-            ending = run_search(experiment, log, say, interrupts, quiet)
+            try:
+                ending = run_search(experiment, log, say, interrupts, quiet, pages)
+            except BaseException:
+                pages.write(is_over=True)
+                raise
         results = finish(experiment, log, ending, ENDINGS[ending])
+        pages.write(is_over=True)
     if args.json:
         print(results.read_text().rstrip())
     if ending == INTERRUPTED:
@@ -65,6 +80,23 @@ def main(arguments: list[str]) -> int:
         f"{best_line(log.trials, experiment)}\nThe search is in {folder.path}."
     )
     return 0
+
+
+def pages_of(experiment: SearchExperiment, log: "SearchLog") -> PageRhythm:
+    """Return what writes the page of a search: it follows from the orders tried, and from how it has ended."""
+    from garrison.report.run_state import RUNNING, RunState
+    from garrison.report.search_page import write_search_page
+    from garrison.report.search_state import ending_of_search
+    from garrison.workflow.results import history_of
+
+    if not experiment.run.page:
+        return NoPages()
+
+    def write(path: Path, seconds: float | None) -> None:
+        state = RunState(RUNNING, "") if seconds is not None else ending_of_search(path)
+        write_search_page(history_of(experiment, log), state, time(), seconds)
+
+    return PageRhythm([log.folder], partial(print, file=sys.stderr), write)
 
 
 def parse(arguments: list[str]) -> Arguments:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from garrison.learn import stages
+from garrison.learn.action_mix import Counts, action_mix, count_actions
 from garrison.learn.actors.actor import Actor, ActorSpec, actor_seed
 from garrison.learn.actors.processes import start_actors
 from garrison.learn.actors.transport import Layout
@@ -54,6 +55,8 @@ class UpdateStats(NamedTuple):
     lag: int
     """Updates that others made between reading the weights and changing them."""
     times: dict[str, float]
+    actions: Counts | None
+    """How often each was taken."""
 
 
 class Shared:
@@ -204,6 +207,8 @@ class _Parent:
                 continue
             seconds, logged = now - logged, now
             self.metrics = self._measure(stats, seconds) | {"train/actors_replaced": supervisor.replaced}
+            counts = [each.actions for each in stats if each.actions is not None]
+            self.metrics |= action_mix(np.sum(counts, axis=0) if counts else None, run.action_kinds)
             stats = []
             if np.isfinite(self.shared.weights).all():
                 self._good = self.state()
@@ -297,7 +302,10 @@ def _work(task: _A3CActorTask, place: int, start: int, pipes: WorkerPipes) -> No
             explained = explained_variance(batch.returns, batch.values)
             losses = [*means, norm, explained]
             steps = int(rollout.counted.sum())
-            stats.append(UpdateStats(steps, list(report.returns), list(report.lengths), losses, lag, report.times))
+            taken = count_actions(rollout.choices[rollout.counted], policy.actions.space)
+            stats.append(
+                UpdateStats(steps, list(report.returns), list(report.lengths), losses, lag, report.times, taken)
+            )
             if perf_counter() - reported > REPORT_SECONDS:
                 channel.send(pipes.replies, STATS, pickle.dumps(stats))
                 stats, reported = [], perf_counter()

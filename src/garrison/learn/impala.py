@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from garrison.learn import stages
+from garrison.learn.action_mix import action_mix, count_actions
 from garrison.learn.actors.actor import Actor, ActorPlan, ActorSpec
 from garrison.learn.actors.gather import Gathered
 from garrison.learn.actors.inline import Inline
@@ -304,6 +305,9 @@ def _loop(learner: ImpalaLearner, transport: Transport, watch: Stopwatch, run: R
                 continue
             steps_before = learner.steps
             metrics = learner.update(progress(learner.steps, config.steps, run), watch, state)
+            taken = gathered.rollout.choices[gathered.rollout.counted]
+            metrics |= action_mix(count_actions(taken, learner.policy.actions.space), run.action_kinds)
+            watch.mark("log")
             gathered.clear()
             transport.publish(learner.policy.flat.cpu().numpy(), learner.updates)
             watch.mark("publish")

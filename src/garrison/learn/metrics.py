@@ -27,6 +27,7 @@ METRICS = {
     "train/publish_share": "share of the time spent on publishing weights",
     "train/waiting_for_data": "share of the time in which the learner had nothing to learn from",
     "time_split/*": "seconds of the update spent in a stage of the loop, such as `act`, `step` or `learn`",
+    "actions/*": "share of the collected actions: in CAGE-2 by kind, elsewhere by number if there are at most 32",
     "actors/*": "share of the actors' time spent in one of their stages",
 }
 """What each means, by name; a name that ends in `/*` stands for a family."""

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from garrison.learn import stages
+from garrison.learn.action_mix import action_mix, count_actions
 from garrison.learn.checks import (
     STATE_FORMAT,
     check_env_count,
@@ -177,6 +178,7 @@ def train(
                 **{f"train/{name}": float(value) for name, value in zip(Means._fields, losses, strict=True)},
                 "train/grad_norm": float(np.mean(norms)),
                 "train/explained_variance": explained_variance(batch.returns, batch.values),
+                **action_mix(count_actions(rollout.choices[rollout.counted], policy.actions.space), run.action_kinds),
                 **stages.to_metrics(watch.lap()),
                 **episodes.metrics(),
             }

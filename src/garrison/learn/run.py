@@ -1,5 +1,6 @@
 """How a caller follows a run: a run folder, a progress bar or a test is a `RunLog`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -10,6 +11,11 @@ class RunLog:
     def stop(self) -> bool:
         """Whether to end after this update: an interrupt, or the time is up."""
         return False
+
+    @property
+    def action_kinds(self) -> Sequence[str] | None:
+        """The name of each action in the metrics `actions/*`, see `garrison.learn.action_mix`; None for its number."""
+        return None
 
     @property
     def share(self) -> float | None:

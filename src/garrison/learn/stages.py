@@ -39,7 +39,7 @@ COLOURS = {
     "publish": "orchid",
     "log": "grey42",
 }
-"""By the names that a terminal knows; `garrison.report.palette` says what they are in figures and on pages."""
+"""By the names that a terminal knows; `garrison.viewer.palette` says what they are in figures and on pages."""
 OTHER_COLOUR = "grey66"
 
 _ORDER = [name for stage in ("device", *ASYNCHRONOUS) for name in (stage, *(f"{stage}_{part}" for part in PARTS))]

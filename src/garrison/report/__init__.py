@@ -5,6 +5,6 @@
 * **Figures** are for papers, as PNG, PDF or SVG, drawn by Matplotlib: those of a run (`figures`), and those of a
   workflow's training and search (`workflow_figures`).
 
-Both take their colours from `palette`, and the names, order and colours of the stages of training from
+Both take their colours from `garrison.viewer.palette`, and the names, order and colours of the stages of training from
 `garrison.learn.stages`. A return is drawn rising in both, on a logarithmic scale where costs span magnitudes.
 """

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from garrison.learn import stages
-from garrison.report import palette
 from garrison.report.history import Floats, spans_magnitudes
 from garrison.storage.atomic import write_bytes
+from garrison.viewer import palette
 
 GRID = {"color": "#dddddd", "linewidth": 0.6}
 RULE = "#999999"

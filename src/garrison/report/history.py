@@ -11,6 +11,7 @@ from garrison.errors import UserError
 from garrison.learn import stages
 from garrison.learn.registry import LEARNERS
 from garrison.runs.folder import RunFolder
+from garrison.runs.marks import RunMark, read_marks
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +32,12 @@ class RunHistory:
     summary: dict[str, Any] = field(repr=False)
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
     """Every setting by its name, such as `env.red`; those of the learner begin with `learner`, whichever it is."""
+    marks: list[RunMark] = field(default_factory=list, repr=False)
+    """When it began, was resumed and saved; runs of older versions have none."""
+    counted: int | None = None
+    """How many updates there are, if `rows` has only some of them."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, a sentence each."""
 
     @classmethod
     def read(cls, path: Path) -> "RunHistory":
@@ -39,7 +46,31 @@ class RunHistory:
         rows = folder.read_metrics()
         if not rows:
             raise UserError(f"the run in {path} has no metrics yet: it has not finished its first update.")
-        return cls(path.resolve().name, path, rows, folder.read_summary(), flat_settings(folder.read_settings()))
+        settings = flat_settings(folder.read_settings())
+        return cls(path.resolve().name, path, rows, folder.read_summary(), settings, read_marks(path))
+
+    @classmethod
+    def glance(cls, path: Path, at_most: int) -> "RunHistory":
+        """Read about so many rows of a run in whatever state it is; what is missing or damaged is left out and told."""
+        folder, problems = RunFolder(path), []
+        rows: list[dict[str, float]] = []
+        counted = 0
+        summary: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
+        try:
+            rows, counted = folder.sample_metrics(at_most)
+        except UserError as error:
+            problems.append(str(error))
+        try:
+            summary = folder.read_summary()
+        except UserError as error:
+            problems.append(str(error))
+        try:
+            settings = flat_settings(folder.read_settings()) if folder.config.exists() else {}
+        except UserError as error:
+            problems.append(str(error))
+        name = path.resolve().name
+        return cls(name, path, rows, summary, settings, read_marks(path), counted, tuple(problems))
 
     def series(self, name: str) -> tuple[Floats, Floats, Floats]:
         """Return steps, minutes and values of one metric, where it was written."""
@@ -65,17 +96,17 @@ class RunHistory:
     @property
     def updates(self) -> int:
         """Updates so far."""
-        return len(self.series(SPEED)[0])
+        return len(self.series(SPEED)[0]) if self.counted is None else self.counted
 
     @property
     def steps(self) -> int:
         """Environment steps so far."""
-        return int(self.rows[-1]["step"])
+        return int(self.rows[-1]["step"]) if self.rows else 0
 
     @property
     def seconds(self) -> float:
         """Wall time so far."""
-        return float(self.rows[-1]["time/elapsed_time"])
+        return float(self.rows[-1]["time/elapsed_time"]) if self.rows else 0.0
 
     @property
     def status(self) -> str:
@@ -118,6 +149,24 @@ def metric_title(name: str) -> str:
     'value loss'
     """
     return name.rpartition("/")[2].replace("_", " ")
+
+
+def chart_title(name: str) -> str:
+    """Return a metric's name as the heading of a chart on a page.
+
+    >>> chart_title("train/approx_kl")
+    'Approx KL'
+    """
+    return metric_title(name).capitalize().replace(" kl", " KL")
+
+
+def told(text: str | None) -> str:
+    """Return what a metric means as a sentence; nothing for none.
+
+    >>> told("of the policy, in nats")
+    'Of the policy, in nats.'
+    """
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def spans_magnitudes(values: Floats) -> bool:

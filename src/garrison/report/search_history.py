@@ -5,8 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from garrison.cage2.workflow import ORDERS, UNITS
-from garrison.report.history import RunHistory
+from garrison.report.history import Floats, RunHistory
+
+STATE, RESULTS = "search.json", "results.json"
+"""The files of a search: its trials, after each of them; and at its end what came of it."""
+PLACES = np.argsort(ORDERS, axis=1)
+"""(120, 5) the place of each unit in each order; 0 is the most urgent"""
 
 
 @dataclass(frozen=True)
@@ -26,11 +33,29 @@ class SearchHistory:
     base_episodes: int = 0
     """Episodes of the base, which is trained on all orders before the first is tried."""
     base: RunHistory | None = None
+    seconds: float = 0.0
+    """How long it has searched."""
+    run: RunHistory | None = None
+    """What its folder says of it as of any run: when it began and was resumed."""
 
     @property
     def threshold(self) -> float:
         """The compliance from which an order's reward counts."""
         return float(self.settings["workflow"]["compliance_threshold"])
+
+    def mean_by_place(self) -> tuple[Floats, Floats]:
+        """Return the mean reward of the orders tried in which a unit has a place, NaN if none, and how many these are.
+
+        Both are (units, places).
+        """
+        total, number = np.zeros((len(UNITS), len(UNITS))), np.zeros((len(UNITS), len(UNITS)))
+        units = np.arange(len(UNITS))
+        for tried in self.orders:
+            total[units, PLACES[tried["order"]]] += tried["reward"]
+            number[units, PLACES[tried["order"]]] += 1
+        means = np.full_like(total, np.nan)
+        np.divide(total, number, out=means, where=number > 0)
+        return means, number
 
 
 def order_text(order: int) -> str:

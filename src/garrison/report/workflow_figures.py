@@ -9,14 +9,12 @@ import numpy as np
 from garrison.cage2.workflow import ORDERS, UNITS
 from garrison.report import figure_style as style
 from garrison.report.history import RunHistory, smooth
-from garrison.report.search_history import SearchHistory
+from garrison.report.search_history import PLACES, SearchHistory
 from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES
 
 LETTERS = ("D", "E", "S", "H", "U")  # of the units: an order must fit under a tick
 REWARD_COLOUR, COMPLIANCE_COLOUR, ALIGNMENT_COLOUR = (style.series_colour(k) for k in range(3))
 NUM_UNITS = len(UNITS)
-PLACES = np.argsort(ORDERS, axis=1)
-"""(120, 5) the place of each unit in each order; 0 is the most urgent"""
 
 
 def plot_training(path: Path, threshold: float, out: Path, file_format: str = "png") -> Path:
@@ -173,13 +171,7 @@ def reward_against_compliance(search: SearchHistory) -> Any:
 
 def places(search: SearchHistory) -> Any:
     """Draw the mean reward of the orders tried in which a unit has a place."""
-    total, number = np.zeros((NUM_UNITS, NUM_UNITS)), np.zeros((NUM_UNITS, NUM_UNITS))
-    units = np.arange(NUM_UNITS)
-    for tried in search.orders:
-        total[units, PLACES[tried["order"]]] += tried["reward"]
-        number[units, PLACES[tried["order"]]] += 1
-    means = np.full_like(total, np.nan)
-    np.divide(total, number, out=means, where=number > 0)
+    means, number = search.mean_by_place()
     figure, axes = style.new_figure(1, 1, 6.6, 4.6)
     axis = axes[0, 0]
     axis.grid(False)

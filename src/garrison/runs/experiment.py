@@ -44,6 +44,8 @@ class RunConfig:
     environments; 0 means no score."""
     tensorboard: bool = True
     """Whether to write TensorBoard events."""
+    page: bool = True
+    """Whether to write index.html, the run's page, while it goes and at its end."""
 
     def __post_init__(self) -> None:
         _ = self.seconds

@@ -3,6 +3,8 @@
 config.yaml           every setting, resolved
 versions.json         what it was made with: versions, machine, command
 metrics.jsonl         one line per update
+marks.jsonl           when it began, was resumed and saved, and what was said: one line each
+index.html            all of it to look at
 events.out.tfevents*  the same for TensorBoard
 checkpoint.garrison   the last state: evaluates and resumes
 best.garrison         the best of the evaluations during training, if there were any
@@ -28,6 +30,7 @@ from typing import Any
 
 from garrison import system
 from garrison.errors import GarrisonError, UserError
+from garrison.runs import marks, page_rhythm
 from garrison.runs.yaml_settings import from_yaml
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
@@ -189,7 +192,8 @@ class RunFolder:
 
     def discard(self) -> None:
         """Remove what a run has written before its first update, so that the folder can be used again."""
-        for path in (self.config, self.path / "versions.json", self.metrics, *self.path.glob("events.out.tfevents*")):
+        names = ("config.yaml", "versions.json", "metrics.jsonl", marks.FILE, page_rhythm.FILE)
+        for path in (*(self.path / name for name in names), *self.path.glob("events.out.tfevents*")):
             path.unlink(missing_ok=True)
         if not any(self.path.iterdir()):
             self.path.rmdir()
@@ -211,10 +215,29 @@ class RunFolder:
                     ) from None
         return rows
 
+    def sample_metrics(self, at_most: int) -> tuple[list[dict[str, float]], int]:
+        """Return about so many rows, evenly chosen, all evaluations among them; and how many updates there are.
+
+        For looking at: a long run has more rows than a chart has pixels, and reading them takes time.
+        """
+        if not self.metrics.exists():
+            return [], 0
+        lines = _bytes(self.metrics).splitlines()
+        scores = [k for k, line in enumerate(lines) if b'"evaluation/' in line]
+        chosen = {*scores, *(round(k * (len(lines) - 1) / max(1, at_most - 1)) for k in range(at_most))}
+        rows = []
+        for k in sorted(chosen.intersection(range(len(lines)))):
+            try:
+                rows.append(_metrics_row(lines[k].decode(errors="replace")))
+            except ValueError:  # cut short, or damaged: others tell what it would
+                continue
+        return rows, len(lines) - len(scores)
+
     def trim_metrics(self, step: int) -> None:
         """Drop the lines after `step`: a resumed run writes them again."""
         rows = [row for row in self.read_metrics() if row["step"] <= step]
         write_bytes(self.metrics, [b"".join(json.dumps(row).encode() + b"\n" for row in rows)])
+        marks.trim_marks(self.path, step)
 
     def read_summary(self) -> dict[str, Any]:
         """Return the summary, empty before the run has ended."""
@@ -284,11 +307,16 @@ def _made(path: Path) -> bool:
     return True
 
 
-def _text(path: Path) -> str:
+def _bytes(path: Path) -> bytes:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
     except OSError as error:
         raise UserError(f"cannot read {path}: {os.strerror(error.errno or 0)}.") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return _bytes(path).decode()
     except UnicodeDecodeError:
         raise UserError(f"{path} is damaged: it is not text. Use another copy.") from None
 

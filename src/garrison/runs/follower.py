@@ -1,7 +1,7 @@
 """Follows a training: its clock, its newest metrics, what a person is shown, and when it should stop."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -35,6 +35,7 @@ class Follower(RunLog):
         resumed: the values of the checkpoint that the run continues from.
         now: the clock.
         starvation: notices threads without cores.
+        action_kinds: the names of actions in the metrics.
     """
 
     saved_step: int | None = None
@@ -48,8 +49,10 @@ class Follower(RunLog):
         resumed: dict[str, Any] | None = None,
         now: Callable[[], float] = monotonic,
         starvation: StarvationWatch | None = None,
+        action_kinds: Sequence[str] | None = None,
     ) -> None:
         self.limits = limits
+        self._action_kinds = action_kinds
         self._view, self._interrupted, self._now = view, interrupted, now
         self.seconds_before: float = resumed["seconds"] if resumed else 0.0
         self._began: float | None = None
@@ -68,6 +71,11 @@ class Follower(RunLog):
     def seconds(self) -> float:
         """How long the run has trained, earlier parts included."""
         return self.seconds_before + (self._now() - self._began if self._began is not None else 0.0)
+
+    @property
+    def action_kinds(self) -> Sequence[str] | None:
+        """The names of actions in the metrics."""
+        return self._action_kinds
 
     @property
     def share(self) -> float:
@@ -96,7 +104,7 @@ class Follower(RunLog):
         if memory := peak_memory_gb():
             row["system/peak_memory_gb"] = memory
         if crowded := self._starvation.look():
-            self._view.say(crowded)
+            self.say(crowded)
         self.first = self.first or row
         self.last = row
         self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))

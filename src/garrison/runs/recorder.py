@@ -2,13 +2,15 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from garrison.errors import UserError
+from garrison.runs import marks
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower, Limits
+from garrison.runs.page_rhythm import NoPages, PageRhythm
 from garrison.runs.starvation import StarvationWatch
 from garrison.runs.view import View
 from garrison.storage import checkpoint
@@ -29,6 +31,8 @@ class Recorder(Follower):
         resumed: the values of the checkpoint that the run continues from.
         tensorboard: whether to write TensorBoard events too.
         starvation: notices threads without cores.
+        action_kinds: the names of actions in the metrics.
+        pages: writes the run's page when it is time.
     """
 
     def __init__(
@@ -42,8 +46,10 @@ class Recorder(Follower):
         resumed: dict[str, Any] | None = None,
         tensorboard: bool = False,
         starvation: StarvationWatch | None = None,
+        action_kinds: Sequence[str] | None = None,
+        pages: PageRhythm | None = None,
     ) -> None:
-        super().__init__(limits, view, interrupted, resumed, starvation=starvation)
+        super().__init__(limits, view, interrupted, resumed, starvation=starvation, action_kinds=action_kinds)
         self.folder, self.about, self._evaluate = folder, about, evaluate
         self._saved_at = self._now()
         self._evaluated_at = self.first_step
@@ -51,11 +57,19 @@ class Recorder(Follower):
         self.unsaved: str | None = None
         self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
         self._board = _summary_writer(folder.path, view.say) if tensorboard else None
+        self._pages = pages or NoPages()
+        self._mark(marks.RESUMED if resumed else marks.STARTED, self.first_step)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Write and show the metrics of one update."""
         self._write(self.add(step, metrics))
         self.show()
+        self._pages.look()
+
+    def say(self, text: str) -> None:
+        """Pass on what went wrong without ending the run, and keep it."""
+        super().say(text)
+        self._mark(marks.SAID, self._step, text)
 
     def due_checkpoint(self, step: int) -> bool:
         """Return whether a checkpoint or an evaluation is due."""
@@ -67,6 +81,7 @@ class Recorder(Follower):
         self._saved_at = self._now()
         if self._save(self.folder.checkpoint, values):
             self.saved_step = state["steps"]
+            self._mark(marks.SAVED, state["steps"])
         if self._evaluate is not None and self._due_evaluation(state["steps"]):
             self._evaluated_at = state["steps"]
             if (scored := self._evaluate(values)) is None:
@@ -75,6 +90,8 @@ class Recorder(Follower):
             self._write({"step": state["steps"], "time/elapsed_time": round(self.seconds, 3), **metrics})
             if total > self.best_total and self._save(self.folder.best, {**values, "total": total}):
                 self.best_total = total
+                self._mark(marks.BEST, state["steps"], f"{total:.2f}")
+            self._pages.write()
 
     def discard(self) -> None:
         """Remove what has been written, so that the folder can be used again."""
@@ -97,18 +114,21 @@ class Recorder(Follower):
         except OSError as error:
             kept = "there is none yet" if self.saved_step is None else f"the one of step {self.saved_step:,} is kept"
             self.unsaved = f"the checkpoint of step {values['state']['steps']:,} could not be written ({reason(error)})"
-            self._view.say(f"{self.unsaved}; {kept}.")
+            self.say(f"{self.unsaved}; {kept}.")
             return False
         if path == self.folder.checkpoint:
             self.unsaved = None
         return True
+
+    def _mark(self, what: str, step: int, text: str = "") -> None:
+        marks.add_mark(self.folder.path, what, step, self.seconds, text)
 
     def _write(self, row: dict[str, float]) -> None:
         if self._file is not None:
             try:
                 self._file.write(json.dumps(row).encode() + b"\n")
             except OSError as error:
-                self._view.say(f"metrics are no longer written ({reason(error)}); training goes on.")
+                self.say(f"metrics are no longer written ({reason(error)}); training goes on.")
                 self._file = None
         if self._board is not None:
             try:
@@ -116,7 +136,7 @@ class Recorder(Follower):
                     if name != "step":
                         self._board.add_scalar(name, value, int(row["step"]))
             except OSError as error:
-                self._view.say(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
+                self.say(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
                 self._board = None
 
 

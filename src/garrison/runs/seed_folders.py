@@ -5,7 +5,7 @@ trained alone: it is evaluated, drawn, compared and continued like any run. `RUN
 checkpoint of all of them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from garrison.runs.experiment import Experiment
 from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Limits
+from garrison.runs.page_rhythm import PageRhythm
 from garrison.runs.recorder import Recorder
 from garrison.runs.starvation import StarvationWatch, no_watch
 from garrison.runs.summary import summarise, write_summary
@@ -74,8 +75,23 @@ class SeedsRecorder(Recorder):
         resumed: dict[str, Any] | None,
         tensorboard: bool,
         starvation: StarvationWatch | None,
+        action_kinds: Sequence[str] | None,
+        pages: PageRhythm,
     ) -> None:
-        super().__init__(folder, limits, about, view, interrupted, self._mean_score, resumed, tensorboard, starvation)
+        """Open the folders; `pages` writes the agents' too."""
+        super().__init__(
+            folder,
+            limits,
+            about,
+            view,
+            interrupted,
+            self._mean_score,
+            resumed,
+            tensorboard,
+            starvation,
+            action_kinds,
+            pages,
+        )
         self._scores: list[Score] = []
         quiet = AgentView(view)
 

@@ -7,7 +7,9 @@ workflows add to the story is in their `Hooks`.
 import dataclasses
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from garrison.errors import GarrisonError, UserError
@@ -23,6 +25,7 @@ from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower, Limits
 from garrison.runs.interrupts import Interrupts
+from garrison.runs.page_rhythm import NoPages, PageRhythm
 from garrison.runs.recorder import Recorder
 from garrison.runs.resume import check_fits, check_unfinished, layout, prepare_resume
 from garrison.runs.seed_folders import SeedsRecorder, agent_folders, has_several_agents, score_agents
@@ -99,6 +102,8 @@ class Outcome:
     """Why the last checkpoint could not be written, if it could not."""
     is_written: bool = True
     """Whether the summary could be written."""
+    pages: PageRhythm = field(default_factory=NoPages, repr=False)
+    """Writes the run's page; `score` does it for the last time."""
 
     @property
     def exit_code(self) -> int:
@@ -123,7 +128,7 @@ def run(
         experiment: the settings.
         name: what results call the run.
         folder: where to record it; without one nothing is written.
-        view: shows it; without one nothing is shown.
+        view: shows it; without one nothing is shown. The run's page is written if `experiment.run.page` is set.
         interrupts: those of a caller that has more to stop than this run; by default the run takes the signals itself.
         values: the checkpoint to continue from.
         hooks: what this kind of run adds.
@@ -153,16 +158,18 @@ def run(
             folder.write_settings(to_text(experiment))
             if has_several_agents(experiment):
                 stack.enter_context(agent_folders(folder, experiment, values))
+        pages = _pages(experiment, folder, view)
 
         stack.enter_context(view)
         interrupts = interrupts or stack.enter_context(Interrupts(lambda: view.say(NOTICE)))
-        log = _open_log(experiment, config.steps, folder, about, view, interrupts, values)
+        log = _open_log(experiment, config.steps, folder, about, view, interrupts, values, pages)
         if experiment.run.seconds:
             config = dataclasses.replace(config, steps=FOREVER)
         connect = _remote_actors() if experiment.has_remote_actors else None
         result: Result | None = None
         status, message = "finished", ""
         try:
+            pages.write()
             run_log = hooks.follow(envs, log, values)
             state = prepare_resume(values, about, envs, view) if values is not None else None
             for sentence in (start.says, doubts):
@@ -176,6 +183,11 @@ def run(
         except Exception as error:
             if isinstance(log, Recorder):
                 _fail(experiment, name, log, error, is_new=values is None)
+            if folder is not None and folder.config.exists():  # else nothing was left behind
+                pages.write(is_over=True)
+            raise
+        except BaseException:  # a second Ctrl-C: there is no summary, and the page should not wait for one
+            pages.write(is_over=True)
             raise
         finally:
             log.close()
@@ -183,14 +195,14 @@ def run(
     if status == "finished" and interrupts.signal is not None and not hooks.has_stopped():
         status = "interrupted"
     summary = summarise(name, experiment, status, message, log, result) | hooks.summary(status, message)
-    outcome = Outcome(
-        experiment, folder, status, message, interrupts.exit_code, {**about, "state": state}, summary, result
-    )
+    values = {**about, "state": state}
+    outcome = Outcome(experiment, folder, status, message, interrupts.exit_code, values, summary, result, pages=pages)
     if isinstance(log, Recorder):
         outcome.is_written = write_summary(log.folder, outcome.summary)
         if isinstance(log, SeedsRecorder):
             log.summarise_agents(experiment, name, status, message, result)
         outcome.unsaved = log.unsaved
+    pages.write(is_over=not _to_be_scored(outcome))
     return outcome
 
 
@@ -208,9 +220,8 @@ def describe(experiment: Experiment, envs: Any) -> dict[str, Any]:
 
 def score(outcome: Outcome) -> FinalScore | None:
     """Score the policy of a finished run as its task does it, and add that to the summary; None without a score."""
-    task, wanted = outcome.experiment.task, outcome.experiment.run.evaluate_episodes
-    episodes = task.final_episodes if wanted is None else wanted
-    if outcome.folder is None or outcome.status != "finished" or not episodes:
+    task, episodes = outcome.experiment.task, _to_be_scored(outcome)
+    if outcome.folder is None or not episodes:
         return None
     try:
         if has_several_agents(outcome.experiment):
@@ -219,9 +230,38 @@ def score(outcome: Outcome) -> FinalScore | None:
             found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
     except NotScored as error:
         found = FinalScore({"unscored": str(error)}, str(error))
+    except BaseException:  # the page waits for a score that will not come
+        outcome.pages.write(is_over=True)
+        raise
     outcome.summary |= found.summary
     outcome.is_written = write_summary(outcome.folder, outcome.summary) and outcome.is_written
+    for folder in _policies(outcome):
+        outcome.pages.attempt(partial(task.record_episodes, folder, episodes))
+    outcome.pages.write(is_over=True)
     return found
+
+
+def _policies(outcome: Outcome) -> list[Path]:
+    """Return the folders that hold one policy each: the run's, or those of its agents."""
+    assert outcome.folder is not None
+    if not has_several_agents(outcome.experiment):
+        return [outcome.folder.path]
+    return [outcome.folder.of_agent(seed).path for seed in outcome.experiment.learner.agents]
+
+
+def _to_be_scored(outcome: Outcome) -> int:
+    """Return how many episodes a run's score takes; 0 if it gets none."""
+    wanted = outcome.experiment.run.evaluate_episodes
+    if outcome.folder is None or outcome.status != "finished":
+        return 0
+    return outcome.experiment.task.final_episodes if wanted is None else wanted
+
+
+def _pages(experiment: Experiment, folder: RunFolder | None, view: View) -> PageRhythm:
+    if folder is None or not experiment.run.page:
+        return NoPages()
+    agents = experiment.learner.agents if has_several_agents(experiment) else ()
+    return PageRhythm([folder.path, *(folder.of_agent(seed).path for seed in agents)], view.say)
 
 
 def _open_log(
@@ -232,6 +272,7 @@ def _open_log(
     view: View,
     interrupts: Interrupts,
     values: dict[str, Any] | None,
+    pages: PageRhythm,
 ) -> Follower:
     """Return what follows the learner: the folder's recorder, if there is a folder."""
     task, settings, seconds = experiment.task, experiment.run, experiment.run.seconds
@@ -242,7 +283,7 @@ def _open_log(
 
     watch = no_watch() if LEARNERS[experiment.algorithm].on_device else None
     if folder is None:
-        return Follower(limits, view, interrupted, values, starvation=watch)
+        return Follower(limits, view, interrupted, values, starvation=watch, action_kinds=task.action_kinds())
 
     def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]] | None:
         step = f"step {short(saved['state']['steps'])}"
@@ -256,7 +297,18 @@ def _open_log(
         view.say(f"{step}: {found.text}")
         return found.total, found.metrics
 
-    arguments = (limits, about, view, interrupted, quick_score, values, settings.tensorboard, watch)
+    arguments = (
+        limits,
+        about,
+        view,
+        interrupted,
+        quick_score,
+        values,
+        settings.tensorboard,
+        watch,
+        task.action_kinds(),
+        pages,
+    )
     if has_several_agents(experiment):
         return SeedsRecorder(experiment, folder, *arguments)
     return Recorder(folder, *arguments)

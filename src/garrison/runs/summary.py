@@ -3,6 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
+from garrison.runs import marks
 from garrison.runs.experiment import Experiment
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower
@@ -28,6 +29,7 @@ def summarise(
     summary: dict[str, Any] = {
         "name": name,
         "status": status,
+        "ended": marks.now(),
         "training_mode": experiment.algorithm,
         "env": experiment.env.env,
         "total_envs": experiment.env.envs * int(last.get("train/actors", 1) or 1) * len(experiment.learner.agents),

@@ -13,11 +13,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from time import sleep
 from typing import IO, Any
 
 from garrison.errors import UserError
 
 NAME = ".lock"
+ATTEMPTS = 5
+PAUSE = 0.01
+"""Seconds between attempts: who only looks whether somebody writes has the lock for less."""
 
 
 class Held(UserError):
@@ -31,10 +35,14 @@ def only_writer(folder: Path, hint: str) -> Iterator[None]:
     Where the system has no such locks, a sentence says so, and nothing is held.
     """
     path = folder / NAME
-    try:
-        file = _lock(path)
-    except BlockingIOError:
-        raise Held(f"{folder} is being written by {_holder(path)}.", hint=hint) from None
+    for attempt in range(ATTEMPTS):
+        try:
+            file = _lock(path)
+            break
+        except BlockingIOError:
+            if attempt == ATTEMPTS - 1:
+                raise Held(f"{folder} is being written by {_signed(path)}.", hint=hint) from None
+            sleep(PAUSE)
     if file is None:
         print(f"garrison: {folder} cannot be locked here: let no other process write to it.", file=sys.stderr)
         yield
@@ -45,6 +53,26 @@ def only_writer(folder: Path, hint: str) -> Iterator[None]:
     finally:
         path.unlink(missing_ok=True)  # still locked, so nobody takes a file that is about to go
         file.close()
+
+
+def holder(folder: Path) -> str | None:
+    """Return who writes to a folder, such as `process 12 on here since 2026-01-01 12:00:00`; None if nobody does.
+
+    A file that a crash left behind is nobody's. Where the system has no locks, the file's word has to do.
+    """
+    path = folder / NAME
+    try:
+        file = path.open(encoding="utf-8")
+    except OSError:
+        return None
+    with file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except (ImportError, OSError):
+            return _signed(path)
+    return None
 
 
 def _lock(path: Path) -> IO[str] | None:
@@ -83,7 +111,7 @@ def _sign(file: IO[str]) -> None:
     file.flush()
 
 
-def _holder(path: Path) -> str:
+def _signed(path: Path) -> str:
     try:
         said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return f"process {said['pid']} on {said['host']} since {said['since']}"

@@ -2,9 +2,19 @@
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
-from garrison.cage2.names import ACTION_SETS, DEFAULT_RULES, ENCODERS, OBSERVATIONS, RULES, SCRIPTED_REDS
+from garrison.cage2.names import (
+    ACTION_SETS,
+    ACTIONS,
+    DEFAULT_RULES,
+    ENCODERS,
+    OBSERVATIONS,
+    RULES,
+    SCRIPTED_REDS,
+    BlueKind,
+)
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
@@ -18,6 +28,11 @@ NATIVE = ("auto", "native")
 MASKED = (*NATIVE, "jax")
 """Those that have action masks"""
 QUICK_CELL_EPISODES = 100
+WATCH = "watch.html"
+"""Episodes of a finished run, in its folder"""
+KINDS = tuple(name.capitalize() for name in BlueKind._fields)
+"""Kinds of Blue's actions, by their codes."""
+_KIND_OF = {action.name: KINDS[action.kind] for action in ACTIONS}
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,12 @@ class Cage2Task(Task):
             "length": config.length,
         }
 
+    def action_kinds(self) -> tuple[str, ...]:
+        """Return the kind of each action that the policy chooses from."""
+        from garrison.cage2.action_sets import ACTION_IDS
+
+        return tuple(KINDS[ACTIONS[action].kind] for action in ACTION_IDS[self.config.actions])
+
     def known_scores(self) -> dict[str, float]:
         """Return what defenders of the leaderboard score against these attackers, if the rules are the same."""
         return leaderboard.marks(self.config.red_odds, self.config.length, self.config.rules)
@@ -166,6 +187,29 @@ class Cage2Task(Task):
         cells.sort(key=lambda cell: (cell.length, leaderboard.EVALUATED_REDS.index(cell.red)))
         evaluation = dataclasses.replace(part, cells=tuple(cells), seconds=seconds)
         return FinalScore({"evaluation": evaluation.to_dict(), "action_mix": mix}, f"\n{evaluation.to_text()}")
+
+    def record_episodes(self, run: Path, episodes: int) -> None:
+        """Write the worst, the median and the best of the episodes against the likeliest attacker as a page."""
+        from garrison.episodes.watching import watch
+
+        config = self.config
+        red = attacker_of(config)
+        watch(str(run), red=red, length=config.length, rules=config.rules, worst=1, episodes=episodes).save(run / WATCH)
+
+
+def attacker_of(config: Cage2Settings) -> str:
+    """Return who attacks when only one can: the likeliest, or a class of one's own."""
+    odds = config.red_odds
+    return max(odds, key=lambda red: odds[red]) if odds else config.red
+
+
+def kind_of(action: str) -> str:
+    """Return the kind of one of Blue's actions by its name; an unknown one is its own kind.
+
+    >>> kind_of("Restore User1")
+    'Restore'
+    """
+    return _KIND_OF.get(action, action)
 
 
 def is_own(text: str) -> bool:

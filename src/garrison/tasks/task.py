@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from garrison.errors import GarrisonError, UserError
@@ -111,6 +112,10 @@ class Task(ABC):
         """Raise a UserError if these environments do not have what the learner needs."""
         return
 
+    def action_kinds(self) -> tuple[str, ...] | None:
+        """Return a name for each action, by which the metrics count them; several may have one; None for numbers."""
+        return None
+
     def known_scores(self) -> dict[str, float]:
         """Return mean returns that others reached on these environments, by name."""
         return {}
@@ -132,6 +137,13 @@ class Task(ABC):
         """Score a checkpoint's values at the end of training; `episodes` for each cell of a protocol that has some."""
         found = self._play(values, name, episodes)
         return FinalScore({"evaluation": found.to_dict()}, f"\n{found.to_text()}")
+
+    def record_episodes(self, run: Path, episodes: int) -> None:
+        """Leave something to watch in the folder of a finished run: its policy in chosen ones of `episodes` episodes.
+
+        A family whose episodes nobody has a viewer for leaves nothing.
+        """
+        return
 
     def _play(self, values: dict[str, Any], name: str, episodes: int) -> "EpisodeScore":
         from garrison.agents.spaces import SpaceAgent

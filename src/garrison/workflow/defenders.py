@@ -8,12 +8,12 @@ from garrison.agents import load_agent
 from garrison.agents.spaces import SpaceAgent
 from garrison.agents.workflow import BASELINES, GreedyByOrder
 from garrison.errors import UserError
+from garrison.report.search_history import STATE
 from garrison.storage import checkpoint
 from garrison.storage.saved_run import require_agent
 from garrison.workflow.inherit import BASE, order_files
 from garrison.workflow.orders import label
 from garrison.workflow.play import AgentDefender, Defender, NetworkDefender
-from garrison.workflow.search_log import STATE
 from garrison.workflow.settings import TRAIN, WorkflowExperiment
 
 BY_TRUTH = "greedy-by-truth"

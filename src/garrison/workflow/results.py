@@ -7,8 +7,9 @@ from typing import Any
 
 from garrison.errors import UserError
 from garrison.report.history import RunHistory
-from garrison.report.search_history import SearchHistory
+from garrison.report.search_history import RESULTS, SearchHistory
 from garrison.report.workflow_tables import write_search
+from garrison.runs.marks import now
 from garrison.storage.atomic import write_json
 from garrison.system import facts
 from garrison.workflow import surrogate
@@ -17,8 +18,6 @@ from garrison.workflow.inherit import BASE
 from garrison.workflow.orders import NAMES, label, name_of
 from garrison.workflow.search_log import UPDATES, SearchLog
 from garrison.workflow.settings import SearchExperiment
-
-RESULTS = "results.json"
 
 
 def finish(experiment: SearchExperiment, log: SearchLog, ending: str, because: str) -> Path:
@@ -34,6 +33,7 @@ def finish(experiment: SearchExperiment, log: SearchLog, ending: str, because: s
             "method": experiment.search.method,
             "ended": ending,
             "ended_because": because,
+            "ended_at": now(),
             "seconds": round(log.seconds, 1),
             "episodes": log.episodes,
             "base_episodes": log.base_episodes,
@@ -44,7 +44,7 @@ def finish(experiment: SearchExperiment, log: SearchLog, ending: str, because: s
             "machine": facts(),
         },
     )
-    search = read_search(log.folder)
+    search = history_of(experiment, log)
     write_search(search, [trial.to_dict() for trial in log.trials])
     if log.trials and find_spec("matplotlib") is not None:
         from garrison.report.workflow_figures import plot_search
@@ -69,6 +69,25 @@ def read_search(folder: Path) -> SearchHistory:
         names=NAMES,
         base_episodes=base_episodes,
         base=RunHistory.read(folder / BASE) if base_episodes else None,
+        seconds=results["seconds"],
+        run=RunHistory.glance(folder, 1),
+    )
+
+
+def history_of(experiment: SearchExperiment, log: SearchLog) -> SearchHistory:
+    """Return what a search has tried so far, as `read_search` returns it at its end."""
+    posterior = posterior_of(log.trials)
+    return SearchHistory(
+        path=log.folder.resolve(),
+        orders=[_row(trial) for trial in log.trials],
+        updates=log.updates(),
+        settings=experiment.to_dict(),
+        posterior=None if posterior is None else _posterior(posterior),
+        names=NAMES,
+        base_episodes=log.base_episodes,
+        base=RunHistory.read(log.folder / BASE) if log.base_episodes else None,
+        seconds=log.seconds,
+        run=RunHistory.glance(log.folder, 1),
     )
 
 

@@ -9,6 +9,7 @@ from garrison.errors import GarrisonError
 from garrison.runs import session
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
+from garrison.runs.page_rhythm import NoPages, PageRhythm
 from garrison.runs.resume import resume_values
 from garrison.runs.view import Title
 from garrison.workflow import trials
@@ -30,9 +31,15 @@ ENDINGS = {
 
 
 def run_search(
-    experiment: SearchExperiment, log: SearchLog, say: Callable[[str], None], interrupts: Interrupts, quiet: bool
+    experiment: SearchExperiment,
+    log: SearchLog,
+    say: Callable[[str], None],
+    interrupts: Interrupts,
+    quiet: bool,
+    pages: PageRhythm | None = None,
 ) -> str:
     """Try orders until one of `ENDINGS`, which is returned; `log` keeps each trial as it ends."""
+    pages = pages or NoPages()
     search = experiment.search
     before, began = log.seconds, perf_counter()
     if search.base_episodes:
@@ -54,6 +61,7 @@ def run_search(
         log.add(trial, values, rows)
         known = [*known, Trained.of(values, str(log.order_file(trial)))]
         say(lines_of(trial))
+        pages.look()
     return INTERRUPTED
 
 
@@ -78,7 +86,7 @@ def train_base(experiment: SearchExperiment, path: Path, interrupts: Interrupts,
     episodes = experiment.search.base_episodes
     base = WorkflowExperiment(
         env=experiment.env,
-        run=dataclasses.replace(experiment.run, duration="", out=""),
+        run=dataclasses.replace(experiment.run, duration="", out="", evaluate_episodes=0),  # the orders are scored
         learner=experiment.learner,
         workflow=dataclasses.replace(
             experiment.workflow, episodes=episodes, min_episodes=episodes, orders=tuple(range(len(ORDERS)))

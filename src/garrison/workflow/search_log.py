@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from garrison.errors import UserError, foreign
+from garrison.report.search_history import STATE
 from garrison.storage import checkpoint
 from garrison.storage.atomic import write_bytes, write_json
 from garrison.workflow.decisions import Trial
 from garrison.workflow.inherit import ORDER_FILES, order_files
 
-STATE = "search.json"
 UPDATES = "updates.jsonl"
 FORMAT = 1
 

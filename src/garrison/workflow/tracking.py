@@ -1,5 +1,6 @@
 """Follows a training's reward and compliance: adds them to the metrics, and stops when the rules say so."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from garrison.learn import stages
@@ -51,6 +52,11 @@ class Tracker(RunLog):
     def share(self) -> float | None:
         """The share of the run that is done, if the other log knows it better than the steps tell."""
         return self._inner.share
+
+    @property
+    def action_kinds(self) -> Sequence[str] | None:
+        """The names of actions, as the other log has them."""
+        return self._inner.action_kinds
 
     def started(self) -> None:
         """Pass it on."""

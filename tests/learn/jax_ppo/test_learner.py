@@ -107,10 +107,12 @@ def test_metrics_have_their_final_names_for_every_agent_and_their_mean() -> None
         *("time/fps", "train/learning_rate", "rollout/ep_reward_mean", "rollout/ep_length_mean"),
         *("train/policy_loss", "train/value_loss", "train/entropy", "train/approx_kl", "train/clip_fraction"),
         *("train/grad_norm", "train/explained_variance", "train/entropy_coef", "train/epochs", "rollout/episodes"),
+        *(f"actions/{number}" for number in range(8)),
     }
     for row in (*log.metrics, *(metrics for _, _, metrics in log.agents)):
         assert set(row) == wanted
         assert all(type(value) in (int, float) for value in row.values())
+        assert sum(row[f"actions/{number}"] for number in range(8)) == pytest.approx(1.0, abs=1e-5)
     assert all(meaning(name) for name in wanted)
     for name in ("train/entropy", "rollout/ep_reward_mean", "train/grad_norm"):
         assert log.metrics[-1][name] == pytest.approx(np.mean([row[name] for _, _, row in log.agents[-2:]]))

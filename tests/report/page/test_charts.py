@@ -1,15 +1,29 @@
 """Axes cover the data, every point is drawn where it belongs, and bad numbers are left out."""
 
 import math
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
-from garrison.report.page import Bars, Series, bars, heatmap, lines, scatter, stacked
+from garrison.report.page import (
+    NARROW,
+    Bars,
+    Level,
+    Mark,
+    Series,
+    areas,
+    bars,
+    heatmap,
+    lines,
+    scatter,
+    sparkline,
+    stacked,
+)
 from garrison.report.page.heatmap import STRONGEST
 from garrison.report.page.scale import cost_scale, scale
-from garrison.report.palette import HEAT, INK, PAPER
 from garrison.text import short
+from garrison.viewer.palette import HEAT, INK, PAPER
 
 
 def drawn(svg: str, tag: str, kind: str) -> list[ElementTree.Element]:
@@ -187,3 +201,80 @@ def test_costs_rise_towards_zero_and_stay_apart() -> None:
     assert axis.shows(-3.0)
     assert not axis.shows(3.0)
     assert not axis.shows(0.0)
+
+
+def test_marks_stand_at_their_place_and_outside_ones_are_left_out() -> None:
+    marks = [Mark(5, "here"), Mark(10, "end", is_tick=True), Mark(11, "beyond"), Mark(float("nan"), "nowhere")]
+    svg = lines([Series("a", [0, 10], [1, 2])], marks=marks, own_ticks=False).svg
+    (axis,) = drawn(svg, "line", "axis")
+    left, right = (float(axis.get(end) or "nan") for end in ("x1", "x2"))
+    found = {mark.findtext("title"): mark for mark in drawn(svg, "line", "mark")}
+    assert set(found) == {"here: 5", "end: 10"}
+    assert float(found["here: 5"].get("x1") or "nan") == pytest.approx((left + right) / 2)
+    assert float(found["end: 10"].get("x1") or "nan") == pytest.approx(right)
+    assert ">here<" in svg
+    assert ">end<" not in svg
+
+
+def test_names_of_marks_and_levels_do_not_lie_on_one_another() -> None:
+    marks = [Mark(5.0 + k / 100, f"resumed {k}") for k in range(5)]
+    levels = [Level(1.5, "one"), Level(1.501, "two"), Level(1.9, "three")]
+    svg = lines([Series("a", [0, 10], [1, 2])], marks=marks, levels=levels).svg
+    names = [text.text for text in drawn(svg, "text", "name")]
+    assert names == ["one 1.5", "three 1.9", "resumed 0"]
+    assert len(drawn(svg, "line", "level")) == 3
+
+
+def test_levels_are_inside_the_axis_also_of_costs() -> None:
+    svg = lines([Series("a", [0, 1], [-700, -300])], levels=[Level(-13.8, "the winner")], costs=True).svg
+    (level,) = drawn(svg, "line", "level")
+    line = drawn(svg, "polyline", "line")[0].get("points") or ""
+    assert 0 < float(level.get("y1") or "nan") < min(float(point.split(",")[1]) for point in line.split())
+
+
+def test_an_axis_that_is_tight_ends_where_its_values_do() -> None:
+    axis = scale([70.0, 864_000.0], tight=True)
+    assert (axis.low, axis.high) == (0.0, 864_000.0)
+    assert axis.labels() == ["0", "200 k", "400 k", "600 k", "800 k"]
+    assert scale([500.0, 864.0], tight=True).low == 500.0
+
+
+def test_a_faint_line_has_the_colour_of_the_next_and_no_name() -> None:
+    chart = lines([Series("raw", [0, 1], [0, 1], faint=True), Series("a", [0, 1], [0, 1]), Series("b", [0], [1])])
+    assert [name for _, name in chart.legend] == ["a", "b"]
+    groups = [e.get("class") for e in ElementTree.fromstring(chart.svg).iter("g")]
+    assert groups == ["c0", "c0", "c1"]
+
+
+def test_points_that_are_not_joined_stand_alone_in_a_line_chart() -> None:
+    chart = lines([Series("a", [0, 1], [0, 1]), Series("b", [0, 1], [1, 0], joined=False)])
+    assert len(drawn(chart.svg, "polyline", "line")) == 1
+    assert len(drawn(chart.svg, "circle", "point")) == 4
+
+
+def test_areas_fill_the_whole_height_at_every_place() -> None:
+    chart = areas([0, 1, 2], {"a": [1, 2, 0], "b": [3, 2, 0], "c": [0, 4, 5]}, width=NARROW)
+    parts = drawn(chart.svg, "polygon", "area")
+    edges = [[float(p.split(",")[1]) for p in (part.get("points") or "").split()] for part in parts]
+    for below, above in pairwise(edges):
+        assert below[:3] == above[:2:-1]  # each begins where the one below it ends
+    assert len(set(edges[0][3:])) == 1
+    assert len(set(edges[-1][:3])) == 1
+    heights = [bottom - top for top, bottom in zip(edges[0][:3], edges[0][:2:-1], strict=True)]
+    whole = edges[0][3] - edges[-1][0]
+    assert heights == pytest.approx([whole / 4, whole / 4, 0.0], abs=0.2)
+    assert "a: 16.7 % on average" in chart.svg
+    assert "no data" in areas([1], {"a": [1]}).svg
+
+
+def test_a_sparkline_spans_its_values_and_needs_two() -> None:
+    svg = sparkline([1.0, 3.0, 2.0], [0.0, 2.0, 1.0], [2.0, 4.0, 3.0], name="a <b>")
+    root = ElementTree.fromstring(svg)
+    assert root.findtext("title") == "a <b>"
+    points = [tuple(map(float, p.split(","))) for p in (root.find("polyline").get("points") or "").split()]  # type: ignore[union-attr]
+    assert [x for x, _ in points] == sorted(x for x, _ in points)
+    assert points[1][1] < points[2][1] < points[0][1]
+    assert root.find("polygon") is not None
+    assert sparkline([1.0]) == ""
+    assert sparkline([1.0, float("nan")]) == ""
+    assert "nan" not in sparkline([2.0, 2.0])

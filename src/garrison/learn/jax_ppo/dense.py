@@ -18,6 +18,7 @@ class DensePolicy:
     """Dense layers, a head of logits and a head of one value; what a policy is without convolutions and memory."""
 
     def __init__(self, inputs: int, outputs: int, config: PolicyConfig) -> None:
+        self.outputs = outputs
         self.is_shared, self.layers = config.trunk == "shared", len(config.hidden)
         self.places = find_places(mlp_shapes(inputs, config.hidden, outputs, self.is_shared))
         self.activation: Callable[[Array], Array] = jnp.tanh if config.activation == "tanh" else nn.relu

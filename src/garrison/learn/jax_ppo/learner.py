@@ -4,6 +4,7 @@ Between two calls, about a second apart, are the clock, Ctrl-C, logs and checkpo
 changes no bit of the result.
 """
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 
 from garrison.errors import UserError
 from garrison.learn import stages
+from garrison.learn.action_mix import action_mix
 from garrison.learn.checks import STATE_FORMAT, check_resumable, check_shape
 from garrison.learn.config import JaxPPOConfig
 from garrison.learn.episodes import RecentEpisodes
@@ -112,7 +114,7 @@ def train(
                     "train/learning_rate": float(rates[0, k]),
                     "train/entropy_coef": float(rates[1, k]),
                 }
-                rows = [_metrics(reports, i, k, episodes[i]) for i in range(config.seeds)]
+                rows = [_metrics(reports, i, k, episodes[i], run.action_kinds) for i in range(config.seeds)]
                 if config.seeds > 1:
                     for i, row in enumerate(rows):
                         run.log_agent(i, steps, common | row | split)
@@ -236,8 +238,8 @@ def _finite(rows: Any, count: int) -> Any:
     return np.isfinite(rows[:, :count]).all(axis=0)
 
 
-def _metrics(reports: Report, i: int, k: int, recent: RecentEpisodes) -> dict[str, float]:
-    """Return what update `k` of a call says of agent `i`."""
+def _metrics(reports: Report, i: int, k: int, recent: RecentEpisodes, kinds: Sequence[str] | None) -> dict[str, float]:
+    """Return what update `k` of a call says of agent `i`; `kinds` are the names of its actions."""
     ended = int(reports.ended.count[i, k])
     returns, lengths = (rows[i, k][:ended][::-1].tolist() for rows in (reports.ended.returns, reports.ended.lengths))
     recent.add(returns, lengths)
@@ -247,6 +249,7 @@ def _metrics(reports: Report, i: int, k: int, recent: RecentEpisodes) -> dict[st
         **{f"train/{name}": float(getattr(reports.means, name)[i, k]) for name in Means._fields},
         "train/grad_norm": float(reports.grad_norm[i, k]),
         "train/explained_variance": float(reports.explained_variance[i, k]),
+        **action_mix(np.asarray(reports.actions[i, k]), kinds),
         **recent.metrics(),
     }
 

@@ -51,6 +51,8 @@ class Report(NamedTuple):
     rewards: Array
     """The sum of all rewards, to see whether they are finite."""
     ended: Ended
+    actions: Array
+    """(actions,): how often each was chosen."""
 
 
 class Trainer:
@@ -100,6 +102,7 @@ class Trainer:
             epochs,
             steps.outcomes.rewards.sum(),
             last_episodes(steps),
+            jnp.bincount(steps.choices.reshape(-1), length=self.policy.outputs),
         )
         return TrainState(state.key, state.updates + 1, weights, adam, scene), report
 

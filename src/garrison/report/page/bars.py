@@ -131,6 +131,8 @@ def stacked(
     x_label: str = "",
     share: bool = False,
     colours: Sequence[str] = (),
+    width: float = WIDTH,
+    name: str = "",
 ) -> Chart:
     """Return one lying bar per row, made of `parts` (name: a number per row); `share` makes each 100 %.
 
@@ -139,25 +141,25 @@ def stacked(
     kinds = [colour_class(name) for name in colours] or [colour(k) for k in range(len(parts))]
     totals = [sum(max(0.0, values[r]) for values in parts.values()) for r in range(len(rows))]
     if not rows or not any(totals):
-        return nothing()
+        return nothing(width=width)
     factors = [100 / total if total else 0.0 for total in totals] if share else [1.0] * len(rows)
     x = scale([0.0, *(t * f for t, f in zip(totals, factors, strict=True))])
-    left = row_room(rows)
+    left = row_room(rows, width)
     bottom = 8 + ROW * len(rows)
     height = bottom + (44 if x_label or share else 26)
-    box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, WIDTH - 20.0, bottom)
+    box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, width - 20.0, bottom)
     drawn = [box.draw(x_label or ("%" if share else ""), "", y_ticks=False)]
     for r, row in enumerate(rows):
         top = 8 + r * ROW
         drawn.append(row_label(row, left - 8, top + ROW / 2 + 2))
         at = 0.0
-        for k, (name, values) in enumerate(parts.items()):
+        for k, (part, values) in enumerate(parts.items()):
             size = max(0.0, values[r]) * factors[r]
             if size:
                 unit = f"{size:.3g} %" if share else short(size)
                 place = {"x": box.at_x(at), "width": box.at_x(at + size) - box.at_x(at)}
-                text = tip(f"{row}, {name}: {unit}")
+                text = tip(f"{row}, {part}: {unit}")
                 bar = element("rect", text, class_="bar", y=top + 2, height=ROW - 7, **place)
                 drawn.append(element("g", bar, class_=kinds[k]))
             at += size
-    return Chart(picture(height, *drawn, name=x_label), tuple(zip(kinds, parts, strict=True)))
+    return Chart(picture(height, *drawn, name=name or x_label, width=width), tuple(zip(kinds, parts, strict=True)))

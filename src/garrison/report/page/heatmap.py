@@ -19,17 +19,19 @@ def heatmap(
     write: Callable[[float], str] = short,
     doubtful: Sequence[Sequence[bool]] = (),
     row_height: float = 26,
+    width: float = WIDTH,
+    name: str = "",
 ) -> Chart:
     """Return a coloured cell per value, stronger for larger, with its number, ~ before doubtful ones; None is empty."""
     known = finite([v for line in values for v in line])
     if not known:
-        return nothing()
+        return nothing(width=width)
     low, high = min(known), max(known)
-    left = row_room(rows)
-    width = min(90.0, (WIDTH - left - 10) / len(columns))
+    left = row_room(rows, width)
+    wide = min(90.0, (width - left - 10) / len(columns))
     parts = [
-        element("text", escape(name), class_="tick middle", x=left + (c + 0.5) * width, y=16.0)
-        for c, name in enumerate(columns)
+        element("text", escape(column), class_="tick middle", x=left + (c + 0.5) * wide, y=16.0)
+        for c, column in enumerate(columns)
     ]
     for r, (row, line) in enumerate(zip(rows, values, strict=True)):
         top = 24 + r * row_height
@@ -38,11 +40,11 @@ def heatmap(
             if value is None or not math.isfinite(value):
                 continue
             strength = STRONGEST * (0.07 + 0.93 * ((value - low) / (high - low) if high > low else 0.5))
-            place = {"x": left + c * width + 1, "y": top + 1, "width": width - 2, "height": row_height - 2}
+            place = {"x": left + c * wide + 1, "y": top + 1, "width": wide - 2, "height": row_height - 2}
             written = ("~" if doubtful and doubtful[r][c] else "") + write(value)
             text = tip(f"{row}, {columns[c]}: {written}")
             parts.append(element("rect", text, class_="heat", fill_opacity=round(strength, 3), **place))
-            if len(written) * CHARACTER < width - 4:
-                middle = {"x": left + (c + 0.5) * width, "y": top + row_height / 2 + 4}
+            if len(written) * CHARACTER < wide - 4:
+                middle = {"x": left + (c + 0.5) * wide, "y": top + row_height / 2 + 4}
                 parts.append(element("text", escape(written), class_="cell middle", **middle))
-    return Chart(picture(30 + row_height * len(rows), *parts))
+    return Chart(picture(30 + row_height * len(rows), *parts, name=name, width=width))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from garrison.text import UNITS, short
 
+NEAR_ZERO = 0.1
+"""An axis of positive numbers that begins below this share of its end begins at 0."""
 ROUNDING = 1e-9
 """Numbers that differ by a smaller share than this are one number, such as means of a constant."""
 
@@ -52,8 +54,12 @@ def scale(
     log: bool = False,
     zero: bool = False,
     ticks: Sequence[float] = (),
+    tight: bool = False,
 ) -> Scale:
-    """Return an axis that covers `values`; `zero` includes 0, `ticks` are taken as they are."""
+    """Return an axis that covers `values`; `zero` includes 0, `ticks` are taken as they are.
+
+    A `tight` one, which must not be logarithmic, ends where the values do, and not at a round number.
+    """
     known = finite([*values, *ticks], above_zero=log)
     if log:
         low, high = (min(known), max(known)) if known else (1.0, 10.0)
@@ -68,6 +74,10 @@ def scale(
     if ticks:
         return Scale(low, high, False, tuple(sorted(set(finite(ticks)))))
     step = _step((high - low) / 5)
+    if tight:
+        low = 0.0 if 0 < low < NEAR_ZERO * high else low
+        inside = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+        return Scale(low, high, False, tuple(k * step for k in inside))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return Scale(first * step, last * step, False, tuple(k * step for k in range(first, last + 1)))
 

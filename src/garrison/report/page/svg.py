@@ -5,10 +5,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from garrison.report import palette
 from garrison.report.page.scale import Scale
+from garrison.viewer import palette
 
 WIDTH = 720
+BROAD = 900
+"""Of a chart that has a wide page for itself."""
+NARROW = 400
+"""Of a chart that stands beside others, or on a phone."""
 CHARACTER = 7.0  # pixels of an average character at the charts' text size, in a wide font
 # XML has no way to write these at all, escaped or not.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -51,16 +55,16 @@ def row_label(name: str, right: float, y: float) -> str:
     return element("text", escape(text), class_="tick end", x=right, y=y)
 
 
-def row_room(rows: Sequence[str]) -> float:
+def row_room(rows: Sequence[str], width: float = WIDTH) -> float:
     """Return the pixels that the names of rows get on the left."""
-    return min(0.55 * WIDTH, 14 + CHARACTER * max(map(len, rows)))
+    return min(0.55 * width, 14 + CHARACTER * max(map(len, rows)))
 
 
-def picture(height: float, *inside: str, name: str = "") -> str:
+def picture(height: float, *inside: str, name: str = "", width: float = WIDTH) -> str:
     """Return the `svg` element around a chart."""
     label = element("title", escape(name)) if name else ""
     body = "\n".join(inside)
-    return f'<svg viewBox="0 0 {WIDTH} {_number(height)}" role="img">{label}\n{body}\n</svg>'
+    return f'<svg viewBox="0 0 {_number(width)} {_number(height)}" role="img">{label}\n{body}\n</svg>'
 
 
 def _number(value: object) -> str:
@@ -110,8 +114,10 @@ class Frame:
         return "\n".join(parts)
 
 
-def frame(x: Scale, y: Scale, height: float, y_label: str, x_label: str, bottom_room: float = 24) -> Frame:
+def frame(
+    x: Scale, y: Scale, height: float, y_label: str, x_label: str, bottom_room: float = 24, width: float = WIDTH
+) -> Frame:
     """Return the frame whose margins fit the labels."""
     left = 14 + CHARACTER * max((len(text) for text in y.labels()), default=1)
     top = 28.0 if y_label else 10.0
-    return Frame(x, y, left, top, WIDTH - 16.0, height - bottom_room - (20 if x_label else 0))
+    return Frame(x, y, left, top, width - 16.0, height - bottom_room - (20 if x_label else 0))

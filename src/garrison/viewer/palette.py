@@ -23,6 +23,14 @@ NUM_SERIES = 8
 
 INK = ("#1c2127", "#e6e9ec")
 PAPER = ("#ffffff", "#14181c")
+SOFT = ("#5d6670", "#9aa4ae")
+"""Text that stands back."""
+LINE = ("#dde1e6", "#363d45")
+TINT = ("#f4f6f8", "#1d2329")
+"""Paper of a panel."""
+WARN = ("#9a5b00", "#f0b252")
+GOOD = ("#1a7f4b", "#5fce93")
+BAD = ("#b3261e", "#ff8a80")
 HEAT = ("#2f8fc9", "#0072b2")
 """The strongest cell of a heat map; text in `INK` can be read on it."""
 
