@@ -115,6 +115,19 @@ def test_decoys_with_a_reported_process_id_are_started_again_once() -> None:
     assert python_digest() == "e06f10ae"
 
 
+def test_of_stacked_decoys_only_the_first_is_registered() -> None:
+    turns = Turns("head", "sleep")
+    random.seed(11)
+    turns.reset()
+    host = Host.ENTERPRISE0
+    turns.play(VSFTPD + host)
+    turns.play(VSFTPD + host)
+    report(turns, host, 4602)
+    turns.play(REMOVE + host)
+    assert [pid for _, _, pid in processes(turns, host)] == [15051]
+    assert python_digest() == "1044e80f"
+
+
 def report(turns: Turns, host: int, *pids: int) -> None:
     for pid in pids:
         turns.details.report_host[turns.details.report_count] = host
@@ -164,6 +177,26 @@ def test_escalating_says_which_session_it_lifted() -> None:
         assert turns.env.access_oldest[Host.USER2] == levels[0]
         lifted.add(place)
     assert lifted == {0, 1, 2}
+
+
+def test_a_lifted_session_counts_as_what_it_was() -> None:
+    """The lists decide: with a hidden session before removable ones, the counts alone would not know."""
+    turns = Turns("head", "external")
+    kinds = set()
+    for seed in range(30):
+        random.seed(seed)
+        turns.reset()
+        turns.play(0, RedKind.SWEEP, Subnet.USER)
+        for exploit in ("SSHBruteForce", "HTTPRFI", "HTTPRFI", "HTTPRFI"):
+            turns.play(0, RedKind.EXPLOIT, Host.USER4, EXPLOITS.index(exploit))
+        turns.play(0, RedKind.ESCALATE, Host.USER4)
+        own = turns.details
+        told = set(own.report_pid[: own.report_count].tolist())
+        levels = [(level, pid in told) for _, level, pid in processes(turns, Host.USER4)]
+        counts = [levels.count(kind) for kind in ((Access.USER, True), (Access.USER, False), (Access.PRIVILEGED, True))]
+        assert [int(turns.env[name][Host.USER4]) for name in ("removable", "hidden", "reported")] == counts
+        kinds.add((int(own.lifted) > 0, counts[2]))
+    assert kinds == {(False, 0), (True, 0), (True, 1)}
 
 
 def test_an_invalid_action_of_blue_fails_and_draws_nothing() -> None:

@@ -26,8 +26,8 @@ from garrison.jit import kernel
 
 
 @kernel
-def attack(env: Record, sc: Record, tape: Record, details: Record, kind: int, target: int, forced: int) -> None:
-    """Carry out Red's action; it always starts from Red's first session. `forced` is an exploit it named, or -1."""
+def attack(env: Record, sc: Record, tape: Record, details: Record, kind: int, target: int) -> None:
+    """Carry out Red's action; it always starts from Red's first session."""
     env.red_kind = kind
     env.red_target = target
     env.red_exploit = -1
@@ -45,7 +45,7 @@ def attack(env: Record, sc: Record, tape: Record, details: Record, kind: int, ta
     elif kind == RedKind.SCAN:
         success = scan(env, sc, details, target)
     elif kind == RedKind.EXPLOIT:
-        success = exploit(env, sc, tape, details, target, forced)
+        success = exploit(env, sc, tape, details, target)
     elif kind == RedKind.ESCALATE:
         success = escalate(env, sc, tape, details, target)
     elif kind == RedKind.IMPACT:
@@ -107,9 +107,9 @@ def scan(env: Record, sc: Record, details: Record, host: int) -> bool:
 
 
 @kernel
-def exploit(env: Record, sc: Record, tape: Record, details: Record, host: int, forced: int) -> bool:
-    """Try an exploit on one of the ports that Red remembers, or the `forced` one; success is a new session."""
-    e = forced if forced >= 0 else choose_exploit(env, sc, tape, details, host)
+def exploit(env: Record, sc: Record, tape: Record, details: Record, host: int) -> bool:
+    """Try an exploit on one of the ports that Red remembers; success is a new session."""
+    e = choose_exploit(env, sc, tape, details, host)
     env.red_answered = 1
     env.red_exploit = e
     if e < 0 or not is_routed(env, sc, int(sc.subnet[host])):
@@ -118,7 +118,6 @@ def exploit(env: Record, sc: Record, tape: Record, details: Record, host: int, f
     if level == Genuine.ABSENT and not has_decoy(env, sc, host, e):
         return False  # nothing listens: silent
     env.event_ports = 1
-    pid = 0
     if sc.brute_force[e]:
         if details is not None:
             draw_ports(details, int(sc.foothold), int(sc.brute_force_tries))
@@ -127,9 +126,9 @@ def exploit(env: Record, sc: Record, tape: Record, details: Record, host: int, f
             return False
         env.events += 1
         if details is not None:
-            pid = draw_pid(env, details, host)
+            draw_pid(env, details, host)
             draw_ports(details, host, 1)
-        win_session(env, sc, tape, details, host, level, False, pid)
+        win_session(env, sc, tape, details, host, level, False)
         return True
     if details is not None:
         draw_ports(details, host, 1)
@@ -142,19 +141,21 @@ def exploit(env: Record, sc: Record, tape: Record, details: Record, host: int, f
     env.malware[host] = 1
     if details is not None:
         draw_ports(details, host, 1)
-        pid = draw_pid(env, details, host)
+        draw_pid(env, details, host)
     detected = draw_detected(env, tape, details, sc.detect_rate)
     if detected:  # one more event, on a random high port
         env.events = 2
         env.event_ports = 2
         env.event_shell = 1
-    win_session(env, sc, tape, details, host, level, detected, pid)
+    win_session(env, sc, tape, details, host, level, detected)
     return True
 
 
 @kernel
 def choose_exploit(env: Record, sc: Record, tape: Record, details: Record, host: int) -> int:
     """Choose among the exploits that fit the remembered ports: the top one with fixed odds; -1 if none fits."""
+    if details is not None and details.named_exploit >= 0:
+        return int(details.named_exploit)
     ports = int(env.red_ports[host])
     if ports < 0:
         return -1
@@ -183,15 +184,13 @@ def has_decoy(env: Record, sc: Record, host: int, e: int) -> bool:
 
 
 @kernel
-def win_session(
-    env: Record, sc: Record, tape: Record, details: Record, host: int, level: int, reported: bool, pid: int
-) -> None:
+def win_session(env: Record, sc: Record, tape: Record, details: Record, host: int, level: int, reported: bool) -> None:
     """Add a session, which Red now knows by name; its process id may be one reported to Blue earlier (quirk Q14)."""
     if details is not None:
-        reused = is_reported(details, host, pid)
-        start_process(details, host, pid, SESSION, level)
+        reused = is_reported(details, host, int(details.new_pid))
+        start_process(details, host, SESSION, level)
         if reported:
-            report_process(details, host, pid)
+            report_process(details, host, int(details.new_pid))
     else:
         reused = draw_reused(env, tape, int(env.stale[host]), int(sc.process_ids))
     if reused:

@@ -48,7 +48,7 @@ FIRST_SESSIONS = np.array(  # the host of each session after a reset
         Host.USER0,  # Red
     ]
 )
-RED_SESSION = NUM_FIRST_SESSIONS - 1
+RED_SESSION = NUM_FIRST_SESSIONS - 1  # the place of Red's among them
 
 SERVICE_PID = 1043  # the OTService of Op_Server0: free while the service is down
 _SSHD = [1091]
@@ -78,7 +78,7 @@ STRAY_ADDRESS = 11 * 256 + 88  # a socket of Defender's image is bound to 10.0.1
 
 
 @kernel
-def draw_network(env: Record, sc: Record, details: Record) -> None:
+def draw_network(env: Record, details: Record) -> None:
     """Draw what a reset draws: addresses, and the process ids of the first sessions."""
     blocks = np.empty(NUM_SUBNETS, np.int64)
     sample(details, NUM_BLOCKS, blocks)
@@ -101,8 +101,9 @@ def draw_network(env: Record, sc: Record, details: Record) -> None:
     for i in range(NUM_FIRST_SESSIONS):
         details.session_pids[i] = 0  # not running yet
     for i in range(NUM_FIRST_SESSIONS):
-        details.session_pids[i] = draw_pid(env, details, FIRST_SESSIONS[i])
-    start_process(details, int(sc.foothold), int(details.session_pids[RED_SESSION]), SESSION, Access.PRIVILEGED)
+        draw_pid(env, details, FIRST_SESSIONS[i])
+        details.session_pids[i] = details.new_pid
+    start_process(details, FIRST_SESSIONS[RED_SESSION], SESSION, Access.PRIVILEGED)  # its id was drawn last
     begin_draws(details)
 
 
@@ -111,6 +112,7 @@ def begin_draws(details: Record) -> None:
     """Forget what was drawn in the step before."""
     details.drawn_count = 0
     details.lifted = -1
+    details.named_exploit = -1
 
 
 @kernel
@@ -121,13 +123,13 @@ def _keep(details: Record, number: int) -> None:
 
 
 @kernel
-def draw_pid(env: Record, details: Record, host: int) -> int:
+def draw_pid(env: Record, details: Record, host: int) -> None:
     """Draw the id of a new process: again while the host has one with that id."""
     pid = below(details, NUM_PIDS)
     while pid == 0 or is_running(env, details, host, pid):
         pid = below(details, NUM_PIDS)
+    details.new_pid = pid
     _keep(details, pid)
-    return pid
 
 
 @kernel
@@ -220,11 +222,11 @@ def is_reported(details: Record, host: int, pid: int) -> bool:
 
 
 @kernel
-def start_process(details: Record, host: int, pid: int, decoy: int, level: int) -> None:
-    """Add a session or a decoy at the end of the list."""
+def start_process(details: Record, host: int, decoy: int, level: int) -> None:
+    """Add a session or a decoy at the end of the list, under the process id that was drawn last."""
     i = details.process_count
     details.process_host[i] = host
-    details.process_pid[i] = pid
+    details.process_pid[i] = details.new_pid
     details.process_decoy[i] = decoy
     details.process_level[i] = level
     details.process_count += 1
@@ -267,10 +269,10 @@ def report_process(details: Record, host: int, pid: int) -> None:
 def start_decoy(env: Record, details: Record, host: int, decoy: int) -> None:
     """Start a decoy under a new process id; the first of its kind is registered by it."""
     below(details, 1)  # which of the decoy's makers; it has one
-    pid = draw_pid(env, details, host)
-    start_process(details, host, pid, decoy, Access.NONE)
+    draw_pid(env, details, host)
+    start_process(details, host, decoy, Access.NONE)
     if details.registered[host, decoy] == 0:
-        details.registered[host, decoy] = pid
+        details.registered[host, decoy] = details.new_pid
 
 
 @kernel
@@ -304,7 +306,8 @@ def stop_reported(env: Record, sc: Record, details: Record, host: int) -> None:
         _keep_processes(details, place, -1)
         if decoy != SESSION:
             if _is_registered(details, host, pid):
-                start_process(details, host, draw_pid(env, details, host), decoy, Access.NONE)
+                draw_pid(env, details, host)
+                start_process(details, host, decoy, Access.NONE)
             else:
                 env.decoys[host, decoy] -= 1
                 env.sockets[host] -= 1

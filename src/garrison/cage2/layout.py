@@ -238,7 +238,9 @@ DETAILS = _without_gaps(
         ("report_pid", "i2", MAX_REPORTS),
         # --- a bit for each ephemeral port that was used on a host since its last Restore
         ("used_ports", "u1", (NUM_HOSTS, (NUM_PORTS + 7) // 8)),
-        # --- what was drawn in this step
+        # --- what is drawn in this step
+        ("named_exploit", "i1"),  # the exploit that an attacker of `Turns` names; -1 lets it be drawn
+        ("new_pid", "i2"),  # the process id that was drawn last
         ("address_order", "i1", NUM_HOSTS),  # Meander's shuffles
         ("host_order", "i1", NUM_HOSTS),
         ("drawn", "i4", MAX_DRAWN),  # process ids and ephemeral ports that came to be used, in order

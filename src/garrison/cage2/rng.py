@@ -68,13 +68,7 @@ def first_bit(mask: int) -> int:
 @kernel
 def pick_bit(env: Record, mask: int) -> int:
     """Draw the index of one of the set bits of `mask`, which has at least one."""
-    return nth_bit(mask, pick(env, count_bits(mask)))
-
-
-@kernel
-def nth_bit(mask: int, n: int) -> int:
-    """Return the index of a set bit of `mask`, the lowest for n = 0."""
-    for _ in range(n):
+    for _ in range(pick(env, count_bits(mask))):
         mask &= mask - 1
     return first_bit(mask)
 
@@ -101,7 +95,9 @@ def taped_bit(mask: int, bit: int) -> int:
 def draw_bline_target(env: Record, tape: Record, details: Record, mask: int) -> int:
     """Draw the host that B_line attacks in this episode (A1)."""
     if details is not None:
-        return nth_bit(mask, below(details, count_bits(mask)))
+        for _ in range(below(details, count_bits(mask))):
+            mask &= mask - 1
+        return first_bit(mask)
     return taped_bit(mask, int(tape.bline_target)) if env.source == Source.TAPE else pick_bit(env, mask)
 
 

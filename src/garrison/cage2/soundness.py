@@ -227,6 +227,8 @@ DETAILS_RANGES: dict[str, Range] = {
     "report_host": HOST,
     "report_pid": PID,
     "used_ports": ANY,
+    "named_exploit": EXPLOIT_OR_NONE,
+    "new_pid": PID,
     "address_order": HOST,
     "host_order": HOST,
     "drawn": (0, 2**16 - 1),

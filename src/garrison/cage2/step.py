@@ -52,7 +52,7 @@ def step(env: Record, sc: Record, tape: Record, details: Record, action: int, re
     """Play one turn and return Blue's reward (rules §5). Green never does anything."""
     cost = defend(env, sc, details, action)
     kind, target = choose_red_action(env, sc, tape, details, red_kind, red_target)
-    attack(env, sc, tape, details, kind, target, -1)
+    attack(env, sc, tape, details, kind, target)
     reward = charge(env, sc, cost)
     notice(env, sc)
     env.t += 1
@@ -132,7 +132,7 @@ def begin(env: Record, sc: Record, details: Record, mixed: bool, row: NDArray[np
         draw_red(env, sc)
     reset(env, sc)
     if details is not None:
-        draw_network(env, sc, details)
+        draw_network(env, details)
     forget(env, sc)
     if sc.has_workflow:
         begin_compliance(env)

@@ -76,7 +76,8 @@ def play_parts(
         env.reward_terms[ACTION_TERM] = -defend(env, sc, own, action)
     if parts & RED:
         red_kind, red_target = choose_red_action(env, sc, tapes[0], own, kind, target)
-        attack(env, sc, tapes[0], own, red_kind, red_target, exploit)
+        own.named_exploit = exploit
+        attack(env, sc, tapes[0], own, red_kind, red_target)
     if parts & END:
         reward = charge(env, sc, -env.reward_terms[ACTION_TERM])
         notice(env, sc)
