@@ -77,7 +77,7 @@ def test_results_beside_the_package_are_named(tmp_path: Path, monkeypatch: pytes
     """
     done = run_script(tmp_path, script)
     first, second = done.stderr.splitlines()
-    assert first == "garrison cyborg run: the script wrote"
+    assert first == "garrison cyborg run: written beside the package"
     assert Path(second.strip()).read_text() == "1"
     assert run_script(tmp_path, "").stderr == ""
 
