@@ -8,6 +8,7 @@
 #   make test-jax       the tests that need JAX, which it adds to .venv
 #   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
 #   make test-jax-clients  PureJaxRL, rejax and Gymnax 1.x on our JAX environment, in an environment of their own: .venv-jax-clients
+#   make test-cyborg-clients CLIENTS=FOLDER CYBORG=FOLDER  other people's CAGE-2 programs on the original CybORG and on ours
 #   make train          the training behind the published record, three minutes
 #   make clean          remove everything that the targets above have made
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -23,7 +24,7 @@ JAX_CLIENTS_STAMP := $(JAX_CLIENTS)/installed
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
 
-.PHONY: install check kernels plain test test-long test-jax test-cluster test-peers test-jax-clients train clean
+.PHONY: install check kernels plain test test-long test-jax test-cluster test-peers test-jax-clients test-cyborg-clients train clean
 
 install: $(STAMP)
 
@@ -81,6 +82,10 @@ test-peers: install
 # Needs the network, or PUREJAXRL=FOLDER with a clone of it: PureJaxRL is no package.
 test-jax-clients: $(JAX_CLIENTS_STAMP)
 	$(JAX_CLIENTS)/bin/python -m tests.jax_clients
+
+# CLIENTS holds clones of the programs, CYBORG is one or more folders with an original CybORG package, separated by colons.
+test-cyborg-clients: install
+	CLIENTS=$(CLIENTS) CYBORG=$(CYBORG) $(BIN)/python -m tests.cyborg_clients
 
 # Two versions of Gymnax, whose interfaces differ: 1.x lies in a folder of its own.
 $(JAX_CLIENTS_STAMP): pyproject.toml requirements/jax-clients.txt

@@ -92,7 +92,10 @@ def test_a_request_to_end_reaches_the_script(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.terminate()
-        assert process.wait(60) == 5
+        try:
+            assert process.wait(60) == 5
+        finally:
+            process.kill()
 
 
 def test_a_shell_is_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

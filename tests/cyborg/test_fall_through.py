@@ -20,6 +20,8 @@ for name in ("CybORG.Simulator.State", "CybORG.Agents.SimpleAgents.KillchainAgen
         importlib.import_module(name)
     except ImportError as error:
         print(type(error).__name__, error)
+from CybORG.Agents.Wrappers.BaseWrapper import Results
+print(Results.__module__)
 from CybORG.Shared.Actions import NmapScan
 """
 
@@ -38,13 +40,14 @@ def test_a_users_tree_adds_modules_and_replaces_none(tmp_path: Path) -> None:
     (tree / "Simulator" / "State.py").write_text("")
 
     done = run_script(tmp_path, SCRIPT)
-    place, parents, state, killchain, nowhere = done.stdout.splitlines()
+    place, parents, state, killchain, nowhere, passed_on = done.stdout.splitlines()
     assert not Path(place).is_relative_to(tmp_path)
     assert parents == "Careful SleepAgent BaseAgent object"
     sentence = "MissingName not in Garrison: run this part with the original CybORG: CybORG"
     assert state == f"{sentence}.Simulator"  # Python asks for the folder first
     assert killchain == f"{sentence}.Agents.SimpleAgents.KillchainAgent"
     assert nowhere == "ModuleNotFoundError No module named 'CybORG.Nowhere'"
+    assert passed_on == "garrison.cyborg.step_results"
     assert done.returncode == 1
     assert done.stderr.rstrip().endswith("original CybORG: CybORG.Shared.Actions.NmapScan")
     assert done.stderr.count(f"{tree} has changes to the published CybORG") == 1

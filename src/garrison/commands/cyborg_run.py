@@ -1,6 +1,9 @@
 """`garrison cyborg run SCRIPT`: a script that imports CybORG gets Garrison's."""
 
+import sys
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import tyro
 
@@ -24,6 +27,13 @@ class Arguments:
     """Whose tuples and spaces the Gym wrappers have: the old `gym`'s as in the original, or `gymnasium`'s."""
     profile: bool = False
     """At the end, say which path the script took through the simulator and where its time went."""
+    verify: int = 0
+    """At the end, play the first N episodes of every CybORG again in the original, and compare every observation,
+    reward and draw; exit with 1 at the first difference."""
+    original: str = ""
+    """For --verify: the folder with the original's package; by default the CybORG that Python finds without ours."""
+    original_python: str = ""
+    """For --verify: an interpreter that has what the original needs; by default this one."""
 
 
 def main(arguments: list[str]) -> int:
@@ -37,7 +47,20 @@ def main(arguments: list[str]) -> int:
 
     command(target)  # complains before anything is staged
     folder = staged()
-    return run(target, variables(folder, chosen.rules, chosen.api, chosen.profile), folder)
+    settings = variables(folder, chosen.rules, chosen.api, chosen.profile)
+    if not chosen.verify:
+        return run(target, settings, folder)
+
+    from garrison.cyborg.script_settings import verify_variable
+    from garrison.cyborg.verify import Verification, checked_episodes, find_original
+
+    episodes = checked_episodes(chosen.verify)
+    original = find_original(chosen.original, folder, target)
+    with tempfile.TemporaryDirectory() as played:
+        code = run(target, {**settings, **verify_variable(episodes, Path(played))}, folder)
+        verification = Verification(Path(played), chosen.rules, original, folder, chosen.original_python)
+        print(f"garrison cyborg run --verify: {verification.compare()}", file=sys.stderr)
+    return code
 
 
 def split(arguments: list[str]) -> tuple[list[str], list[str]]:

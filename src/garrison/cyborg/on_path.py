@@ -24,6 +24,11 @@ def variables(
     }
 
 
+def is_installed() -> bool:
+    """Say whether `import CybORG` finds Garrison's in this process."""
+    return any(getattr(finder, "__name__", "") == "OurCybORG" for finder in sys.meta_path)
+
+
 def install(rules: str = DEFAULT_RULES, api: str = DEFAULT_API) -> Path:
     """Let `import CybORG` find Garrison's from now on, here and in new processes; return the package's folder."""
     if "CybORG" in sys.modules:

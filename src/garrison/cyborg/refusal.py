@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,18 @@ def original_names() -> dict[str, dict[str, list[str]]]:
     return names
 
 
+HOMES = ("CybORG", "CybORG.Shared", "CybORG.Shared.Actions", "CybORG.Shared.Enums", "CybORG.Agents")
+"""Packages of ours from which the original's modules import, so that their names can be had from those modules too."""
+
+
 def refuses(module: str) -> Callable[[str], Any]:
     """Return the `__getattr__` of one of our modules: names that only the original's has are refused."""
 
     def __getattr__(name: str) -> Any:
         if name in original_names()["modules"].get(module, ()):
+            for home in HOMES:
+                if name in (known := vars(import_module(home))):
+                    return known[name]
             raise MissingName(f"{module}.{name}")
         raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
 

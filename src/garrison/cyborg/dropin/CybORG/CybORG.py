@@ -5,9 +5,11 @@ from typing import Any, ClassVar
 
 from CybORG.Shared import Results
 from garrison.cyborg.game import Game
-from garrison.cyborg.refusal import NotInGarrison
+from garrison.cyborg.refusal import NotInGarrison, refuses
 from garrison.cyborg.scenario_file import check_scenario
 from garrison.cyborg.script_settings import chosen_rules
+
+__getattr__ = refuses(__name__)
 
 
 class CybORG:

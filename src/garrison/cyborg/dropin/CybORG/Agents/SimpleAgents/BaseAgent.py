@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
+
 
 class BaseAgent:
     """Chooses actions for one side; the environment calls all four methods."""

@@ -3,8 +3,10 @@
 from typing import Any
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent
-from garrison.cyborg.refusal import NotInGarrison
+from garrison.cyborg.refusal import NotInGarrison, refuses
 from garrison.system import require
+
+__getattr__ = refuses(__name__)
 
 
 class BlueLoadAgent(BaseAgent):

@@ -4,6 +4,9 @@ from typing import Any
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent
 from CybORG.Shared.Actions import Monitor
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class BlueMonitorAgent(BaseAgent):

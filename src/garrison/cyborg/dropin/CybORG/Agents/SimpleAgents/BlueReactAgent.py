@@ -4,6 +4,9 @@ from typing import Any, ClassVar
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent
 from CybORG.Shared.Actions import Monitor, Remove, Restore
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class _BlueReactAgent(BaseAgent):

@@ -3,6 +3,9 @@
 from typing import Any
 
 from CybORG.Agents.SimpleAgents.HeuristicRed import ESCALATED, HeuristicRed
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class DebuggingAgent(HeuristicRed):

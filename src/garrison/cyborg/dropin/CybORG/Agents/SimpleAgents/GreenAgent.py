@@ -3,7 +3,9 @@
 from typing import Any
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent
-from garrison.cyborg.refusal import NotInGarrison
+from garrison.cyborg.refusal import NotInGarrison, refuses
+
+__getattr__ = refuses(__name__)
 
 
 class GreenAgent(BaseAgent):

@@ -10,6 +10,9 @@ from CybORG.Shared.Actions import (
     Impact,
     PrivilegeEscalate,
 )
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 ESCALATED = 3
 """How far the chain leads: 0 known, 1 scanned, 2 exploited, 3 escalated."""

@@ -5,6 +5,9 @@ from pprint import pformat
 from typing import Any
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class KeyboardAgent(BaseAgent):

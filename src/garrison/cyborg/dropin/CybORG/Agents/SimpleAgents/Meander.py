@@ -11,6 +11,9 @@ from CybORG.Shared.Actions import (
     Impact,
     PrivilegeEscalate,
 )
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 TARGET = "Op_Server0"
 

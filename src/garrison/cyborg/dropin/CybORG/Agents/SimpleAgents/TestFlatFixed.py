@@ -4,6 +4,9 @@ import random
 from typing import Any
 
 from CybORG.Agents.SimpleAgents.BaseAgent import BaseAgent
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class TestFlatFixedAgent(BaseAgent):

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
+
 
 class BaseWrapper:
     """Changes the observations and action spaces of an environment (`env`) or those that an `agent` is given."""

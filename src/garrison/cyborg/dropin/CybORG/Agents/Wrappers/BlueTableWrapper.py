@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from CybORG.Agents.Wrappers.TrueTableWrapper import TrueTableWrapper
 from garrison.cyborg.pretty_tables import new_table
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 ACTIVITY_BITS = {"None": (0, 0), "Scan": (1, 0), "Exploit": (1, 1)}
 COMPROMISED_BITS = {"No": (0, 0), "Unknown": (1, 0), "User": (0, 1), "Privileged": (1, 1)}

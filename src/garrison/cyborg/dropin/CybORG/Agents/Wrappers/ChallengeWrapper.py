@@ -9,7 +9,10 @@ from CybORG.Agents.Wrappers.OpenAIGymWrapper import OpenAIGymWrapper
 from CybORG.Agents.Wrappers.RedTableWrapper import RedTableWrapper
 from CybORG.CybORG import CybORG
 from garrison.cyborg.gym_api import IS_GYMNASIUM, METADATA, Env, first, fitting, four, seed_both, stepped
+from garrison.cyborg.refusal import refuses
 from garrison.cyborg.shortcut import Shortcut
+
+__getattr__ = refuses(__name__)
 
 TABLES = {"red": RedTableWrapper, "blue": BlueTableWrapper}
 

@@ -5,6 +5,9 @@ from itertools import product
 from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class EnumActionWrapper(BaseWrapper):
@@ -14,7 +17,12 @@ class EnumActionWrapper(BaseWrapper):
         super().__init__(env, agent)
         self.possible_actions: list[Any] | None = None
         self.action_signature: dict[Any, Any] = {}
-        self._listed: tuple[Any, list[Any]] = (None, [])
+        self._classes: list[Any] = []
+        self._parameters: list[list[str]] = []
+        """Of each class, the names of its parameters"""
+        self._values: dict[str, list[Any]] = {}
+        """Of each parameter, the values that the space had when the actions were listed"""
+        self._actions: list[Any] = []
         self.get_action_space("Red")
 
     def step(self, agent: Any = None, action: Any = None) -> Any:
@@ -27,21 +35,28 @@ class EnumActionWrapper(BaseWrapper):
     def action_space_change(self, action_space: Any) -> int:
         """List the possible actions; return how many there are."""
         assert type(action_space) is dict, "EnumActionWrapper needs an action space that is a dict; wrap it less"
-        parameters = {action: self._parameters(action) for action in action_space["action"]}
-        values = {name: list(action_space[name]) for names in parameters.values() for name in names}
-        seen = (list(parameters), values)
         # Making all actions takes much longer than a step, and most steps change none of their parameters.
-        if self._listed[0] != seen:
-            actions = [
-                action(**dict(zip(names, chosen, strict=True)))
-                for action, names in parameters.items()
-                for chosen in product(*(values[name] for name in names))
-            ]
-            self._listed = (seen, actions)
-        self.possible_actions = list(self._listed[1])
+        classes = list(action_space["action"])
+        if classes != self._classes:
+            self._classes = classes
+            self._parameters = [self._names(action) for action in classes]
+            self._values = {name: [] for names in self._parameters for name in names}
+            self._list(action_space)
+        elif any(values != list(action_space[name]) for name, values in self._values.items()):
+            self._list(action_space)
+        self.possible_actions = list(self._actions)
         return len(self.possible_actions)
 
-    def _parameters(self, action: Any) -> list[str]:
+    def _list(self, action_space: Any) -> None:
+        """Make an action of every class with every choice of values."""
+        self._values = {name: list(action_space[name]) for name in self._values}
+        self._actions = [
+            action(**dict(zip(names, chosen, strict=True)))
+            for action, names in zip(self._classes, self._parameters, strict=True)
+            for chosen in product(*(self._values[name] for name in names))
+        ]
+
+    def _names(self, action: Any) -> list[str]:
         if action not in self.action_signature:
             self.action_signature[action] = dict(inspect.signature(action).parameters)
         return [name for name in self.action_signature[action] if name != "priority"]

@@ -29,6 +29,9 @@ from CybORG.Shared.Enums import (
     Vendor,
     Vulnerability,
 )
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 UNKNOWN = -1.0
 PIDS = 32768

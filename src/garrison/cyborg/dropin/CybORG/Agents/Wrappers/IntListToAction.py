@@ -5,6 +5,9 @@ from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from CybORG.Shared.Actions import Sleep
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class IntListToActionWrapper(BaseWrapper):

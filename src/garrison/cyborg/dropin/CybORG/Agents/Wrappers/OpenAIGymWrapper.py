@@ -7,6 +7,9 @@ import numpy as np
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from garrison.cyborg.gym_api import IS_GYMNASIUM, METADATA, Env, fitting, seed_both, spaces, stepped
 from garrison.cyborg.pretty_tables import new_table
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 RENDERED = {
     "Red": ("red_info", ["Subnet", "IP Address", "Hostname", "Scanned", "Access"], "IP Address"),

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from CybORG.Agents.Wrappers.TrueTableWrapper import TrueTableWrapper
 from garrison.cyborg.pretty_tables import new_table
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 SCANNED, ACCESS = 3, 4
 """Columns of a row: subnet, address, host name, scanned, access."""

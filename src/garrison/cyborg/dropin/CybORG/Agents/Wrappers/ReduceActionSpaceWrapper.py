@@ -4,6 +4,9 @@ import inspect
 from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class ReduceActionSpaceWrapper(BaseWrapper):

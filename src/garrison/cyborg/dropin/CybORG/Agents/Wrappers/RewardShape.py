@@ -5,6 +5,9 @@ from collections import deque
 from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 FAVOURED = (32, 33, 34)
 """Actions that earn more if they change what is seen."""

@@ -5,6 +5,9 @@ from typing import Any
 
 from CybORG.Agents.Wrappers.BaseWrapper import BaseWrapper
 from garrison.cyborg.pretty_tables import new_table
+from garrison.cyborg.refusal import refuses
+
+__getattr__ = refuses(__name__)
 
 
 class TrueTableWrapper(BaseWrapper):
