@@ -372,6 +372,13 @@ def test_what_is_not_here_is_refused_by_name() -> None:
         decoy.candidate_decoys[0].make_decoy(None)
 
 
+def test_what_agents_may_see_belongs_to_one_game() -> None:
+    changed = new_game()
+    changed.INFO_DICT["Red"]["User1"] = {"System info": "All"}
+    assert list(changed.get_agent_state(RED).data) == ["success", "User0", "User1"]
+    assert list(new_game().get_agent_state(RED).data) == ["success", "User0"]
+
+
 def test_unknown_agents_and_spaces_fail_as_in_the_original() -> None:
     game = new_game()
     with pytest.raises(ValueError, match="Agent White not in agent list"):

@@ -6,6 +6,7 @@ made: the world's books are brought up to date only when somebody looks.
 
 import random
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -64,7 +65,7 @@ class Game:
         self._turns = Turns(rules, script or "external")
         self._turns.reset()
         self._sides = make_sides(agents, sleeper, script)
-        self.INFO_DICT = INFO
+        self.INFO_DICT = deepcopy(INFO)
         self.done = False
         self._actions: dict[str, Action | int | tuple[KeptStep, EpisodeAddresses]] = {}
         """Last actions: perhaps only by number, and of a Red that is not asked by the step that tells it"""
@@ -260,7 +261,7 @@ class Game:
             self._world = World(self.network, self._turns.arrays[1]["session_pids"][0].tolist(), self._rules)
             truth = self._filtered_truth()
             for name, side in self._sides.items():
-                side.begin(truth, within_network(self._world, true_state(self._world, INFO[name])))
+                side.begin(truth, within_network(self._world, true_state(self._world, self.INFO_DICT[name])))
         unread, self._unread = self._unread, []
         for step in unread:
             self._follow(step)
@@ -294,7 +295,7 @@ class Game:
 
     def _filtered_truth(self) -> dict[str, Any]:
         world = self._world or self._look()
-        return within_network(world, true_state(world, INFO["True"]))
+        return within_network(world, true_state(world, self.INFO_DICT["True"]))
 
     # --- what agents and scripts may ask
 
@@ -306,7 +307,7 @@ class Game:
 
     def get_agent_state(self, agent_name: str) -> Observation:
         """Return what an agent may see at the start, as it is now; `True` may see everything."""
-        return self.get_true_state(INFO[agent_name])
+        return self.get_true_state(self.INFO_DICT[agent_name])
 
     def _filter_obs(self, obs: Observation, agent_name: str | None = None) -> Observation:
         """Drop from an observation, in place, what concerns addresses outside the network: the same for every agent."""

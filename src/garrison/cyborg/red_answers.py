@@ -200,6 +200,8 @@ def _read_services(host: NetworkHost, entry: dict[str, Any]) -> None:
 
 def _impact(host: NetworkHost) -> None:
     """Stop the OTService; after a Restore its registered process is none, so it runs on (quirk Q1)."""
-    process = host.process(host.services[OT_SERVICE.name])
+    pid = host.services[OT_SERVICE.name] if host.is_service_active else None
+    host.is_service_active = False
+    process = None if pid is None else host.process(pid)
     if process is not None:
         host.stop(process)

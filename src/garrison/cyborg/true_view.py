@@ -12,7 +12,7 @@ from garrison.cyborg.cyborg_enums import (
     OperatingSystemVersion,
     TrinaryEnum,
 )
-from garrison.cyborg.image_facts import AGENTS, BLUE, GREEN, RED
+from garrison.cyborg.image_facts import AGENTS, BLUE, GREEN, RED, Account
 from garrison.cyborg.refusal import NotInGarrison
 from garrison.cyborg.world import NOWHERE, HostProcess, HostSession, NetworkHost, World, known_path, known_process
 
@@ -207,7 +207,7 @@ def _add_sessions(host: NetworkHost, whose: str, view: dict[str, Any], processes
             processes[session.pid] = process
 
 
-def _user_info(account: Any) -> dict[str, Any]:
+def _user_info(account: Account) -> dict[str, Any]:
     entry: dict[str, Any] = {"Username": account.name}
     if account.password is not None:
         entry["Password"] = account.password

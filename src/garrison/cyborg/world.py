@@ -117,6 +117,8 @@ class NetworkHost:
         """Red's, in the order in which they were written: all have the same density and none is signed"""
         self.services: dict[str, int | None] = {OT_SERVICE.name: OT_SERVICE.pid} if h == Host.OP_SERVER0 else {}
         """The registered process of each service; None after a Restore"""
+        self.is_service_active = True
+        """The OTService's registry entry; once stopped, its process id may become another's"""
         self.reported: list[int] = []
         """Processes that Blue was told about; nothing ever clears this within an episode"""
 
@@ -195,6 +197,7 @@ class NetworkHost:
             self.sessions.setdefault(session.agent, []).append(session)
             self.processes.append(HostProcess(session.pid, process_name, session.user))
         self.services = dict.fromkeys((OT_SERVICE.name,)) if self.id == Host.OP_SERVER0 else {}
+        self.is_service_active = True
 
     def stop(self, process: HostProcess) -> None:
         """End a process and the session that lives in it."""
