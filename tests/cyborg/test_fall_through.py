@@ -9,8 +9,9 @@ from tests.helpers.cyborg_scripts import run_script
 pytestmark = pytest.mark.slow
 
 SCRIPT = """
-import importlib
+import importlib, os, subprocess, sys
 import CybORG
+subprocess.run([sys.executable, "-c", "import CybORG"], cwd=os.path.dirname(__file__), check=True)  # a worker
 from CybORG.Agents.Mine.careful import Careful
 print(CybORG.__file__)
 print(*[kind.__name__ for kind in Careful.__mro__])
