@@ -128,6 +128,8 @@ def test_a_decoy_is_told_when_it_is_accepted() -> None:
     assert [(item["Process Name"], item["Username"]) for item in placed if item["PID"] == pid] == [
         ("apache2", "ubuntu")
     ]
+    sessions = [session["PID"] for session in game.get_agent_state("True").data["User1"]["Sessions"]]
+    assert [process["PID"] for process in processes(game, "User1")] == [3368, 3344, pid, *sessions]
     again = game.step(BLUE, DecoyApache(session=0, agent=BLUE, hostname="User1")).observation
     assert again == {"success": FALSE}
     femitter = game.step(BLUE, DecoyFemitter(session=0, agent=BLUE, hostname="Enterprise1")).observation
@@ -304,6 +306,7 @@ def test_the_operational_service_is_told_stopped_and_restored() -> None:
     assert game.step(RED, Impact(0, RED, "Op_Server0")).observation == {"success": TRUE}
     assert "OTService" not in [process["Process Name"] for process in processes(game, "Op_Server0")]
     assert game.get_reward_breakdown(BLUE)["Op_Server0"] == (-1.0, -10.0)
+    assert game.reward == {BLUE: -13.1, "Green": 0.0, RED: 13.1}
     game.step(BLUE, Restore(0, BLUE, "Op_Server0"))
     assert "OTService" in [process["Process Name"] for process in processes(game, "Op_Server0")]
     shown = game.get_true_state({"Op_Server0": {"Services": ["OTService"]}}).data

@@ -152,7 +152,7 @@ def _first_session(i: int, h: int) -> FirstSession:
         return FirstSession(BLUE, h, "VelociraptorServer", "ubuntu")
     if i <= _NUM_CLIENTS:
         return FirstSession(BLUE, h, "VelociraptorClient", "SYSTEM" if h in _AS_SYSTEM else "ubuntu")
-    if i < details.RED_SESSION:
+    if i < len(details.FIRST_SESSIONS) - 1:
         return FirstSession(GREEN, h, "green_session", "GreenAgent")
     return FirstSession(RED, h, "RedAbstractSession", "SYSTEM")
 
