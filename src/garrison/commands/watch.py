@@ -1,6 +1,7 @@
 """`garrison watch AGENT`: episodes of a defender, step by step, as one offline page, JSON, text or pictures."""
 
 import re
+import sys
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from garrison.episodes.challenge_text import to_challenge_text
 from garrison.episodes.choosing import CHOSEN_FROM
 from garrison.episodes.cynex import to_cynex
 from garrison.episodes.episode import Episode
-from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, write_json_file
+from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, json_text, write_json_file
 from garrison.episodes.game import DEFAULT_WATCHED_RED
 from garrison.episodes.watching import Watched, watch
 from garrison.errors import UserError
@@ -46,7 +47,7 @@ class Arguments:
     worst: Annotated[int, tyro.conf.arg(metavar="K")] = 0
     """Show the K worst of many episodes, and the median and the best."""
     episodes: int = CHOSEN_FROM
-    """How many these are."""
+    """Episodes per agent that --worst chooses from."""
     order: str = ""
     """Workflows: the order to follow: its number, its name, or units with commas between them. By default the first
     that the run was trained on."""
@@ -64,7 +65,7 @@ class Arguments:
     open: bool = False
     """Open the page in the browser."""
     json: bool = False
-    """Write the episodes as JSON too, beside the page."""
+    """Print JSON instead of text. It is what a file of the episodes holds; a page is then written only to --out."""
     cynex: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Write the episode for the viewer Cynex too; of several, the first."""
     text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
@@ -73,6 +74,11 @@ class Arguments:
     """Draw the network after these turns too, beside the page; 0 is after the reset. Of several episodes, the first."""
     gif: bool = False
     """Draw the episode as a short animated image too, beside the page. Of several episodes, the first."""
+
+    @property
+    def writes_page(self) -> bool:
+        """Whether there is more to do than to print JSON."""
+        return self.out is not None or self.open or not self.json
 
 
 def main(arguments: list[str]) -> int:
@@ -90,11 +96,15 @@ def main(arguments: list[str]) -> int:
     out = args.out or default_out(args.agent, args.red)
     if not is_recording(out):
         raise UserError(f"--out must end in {PAGE}, {' or '.join(SUFFIXES)}; got {out}.")
+    if args.writes_page and Path(args.agent).resolve() == out.resolve():
+        raise UserError(f"the page of {args.agent} would be written over it: name another file with --out.")
     watched = play(args)
-    for episode in watched.episodes:
-        print(summary(episode))
+    if args.json:
+        print(json_text(watched.data()))
+    else:
+        print("\n".join(map(summary, watched.episodes)))
     for path in write(watched, out, args):
-        print(f"wrote {path} ({short(path.stat().st_size)}B)")
+        print(f"wrote {path} ({short(path.stat().st_size)}B)", file=sys.stderr if args.json else sys.stdout)
     if args.open:
         webbrowser.open(out.resolve().as_uri())
     return 0
@@ -138,9 +148,7 @@ def write(watched: Watched, out: Path, args: Arguments) -> list[Path]:
         for step in args.png:
             check_step(first, step)
     stem = out.with_name(out.name.removesuffix(".gz")).with_suffix("")
-    written = [watched.save(out)]
-    if args.json and not str(out).endswith(SUFFIXES):
-        written.append(watched.save(stem.with_name(f"{stem.name}.json")))
+    written = [watched.save(out)] if args.writes_page else []
     if args.cynex is not None:
         written.append(write_json_file(args.cynex, to_cynex(first)))
     if args.text is not None:
@@ -177,11 +185,7 @@ def summary(episode: Episode) -> str:
 def default_out(agent: str, red: str) -> Path:
     """Return where the page goes if nobody says: in this folder, under a name that any system can write."""
     if is_recording(agent):
-        name = Path(agent).name.removesuffix(".gz").rpartition(".")[0]
-        out = Path(f"{name}{PAGE}")
-        if Path(agent).resolve() == out.resolve():
-            raise UserError(f"the page of {agent} would be written over it: name another file with --out.")
-        return out
+        return Path(Path(agent).name.removesuffix(".gz").rpartition(".")[0] + PAGE)
     who = Path(agent).name if Path(agent).suffix == ".garrison" else agent
     words = [re.sub(r"[^\w.-]+", "-", word).strip("-.") for word in (who.removesuffix(".garrison"), red)]
     return Path(f"watch-{words[0]}-{words[1]}{PAGE}")
