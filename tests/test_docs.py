@@ -27,6 +27,7 @@ PACKAGES = (
     "cage2",
     "challenge",
     "cluster",
+    "episodes",
     "games",
     "jaxsim",
     "learn",

@@ -44,13 +44,20 @@ def test_nothing_is_opened_unless_it_is_asked_for(here: Path, monkeypatch: pytes
 
 
 def test_everything_else_is_written_beside_the_page(here: Path) -> None:
-    assert run("watch record --length 8 --out a/b.html --json --cynex c/x.json --text d/t.txt --png 0 8 --gif") == 0
-    assert written(here) == {"a/b.html", "a/b.json", "c/x.json", "d/t.txt", "a/b-0.png", "a/b-8.png", "a/b.gif"}
-    assert read_data("a/b.json") == read_data("a/b.html")
+    assert run("watch record --length 8 --out a/b.html --cynex c/x.json --text d/t.txt --png 0 8 --gif") == 0
+    assert written(here) == {"a/b.html", "c/x.json", "d/t.txt", "a/b-0.png", "a/b-8.png", "a/b.gif"}
     assert json.loads(Path("c/x.json").read_text())["format_version"] == "2.0"
     assert "adversary: RedMeanderAgent" in Path("d/t.txt").read_text()
     assert Path("a/b-8.png").read_bytes().startswith(b"\x89PNG")
     assert Path("a/b.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_json_is_all_that_is_printed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("watch record --length 8 --json") == 0
+    (here / "printed.json").write_text(capsys.readouterr().out)
+    assert written(here) == {"printed.json"}
+    assert run("watch record --length 8 --json --out page.html") == 0
+    assert json.loads(capsys.readouterr().out) == read_data("printed.json") == read_data("page.html")
 
 
 def test_a_recording_is_read_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,6 +70,8 @@ def test_a_recording_is_read_back(here: Path, capsys: pytest.CaptureFixture[str]
     capsys.readouterr()
     assert run("watch both.html") == 2
     assert "name another file with --out" in capsys.readouterr().err
+    assert run("watch both.html --json") == 0
+    assert json.loads(capsys.readouterr().out) == read_data("both.html")
     assert run("watch both.html --out again.json") == 0
     assert read_data("again.json") == read_data("both.html")
 
@@ -80,12 +89,12 @@ def test_the_worst_of_many_are_shown(capsys: pytest.CaptureFixture[str]) -> None
         ("--what-if", range(6)),
         ("--what-if --top 2", range(6)),
         ("--what-if all", range(6)),
-        ("--what-if 2", [2]),
-        ("--what-if 0,3-5", [0, 3, 4, 5]),
+        ("--what-if 2", [1]),
+        ("--what-if 1,4-6", [0, 3, 4, 5]),
         ("--top 1", None),
     ],
 )
-def test_what_if_names_its_steps(flags: str, steps: list[int] | None) -> None:
+def test_what_if_names_its_turns_as_the_page_does(flags: str, steps: list[int] | None) -> None:
     assert run(f"watch record --length 6 --continuations 2 {flags}") == 0
     found = read_episodes("watch-record-meander.html")[0].what_if
     assert (None if found is None else list(map(int, found["steps"]))) == (None if steps is None else list(steps))
@@ -120,8 +129,9 @@ def test_a_path_becomes_a_name_that_can_be_written(here: Path) -> None:
         ("record --length 0", "length"),
         ("record --seed -1", "seeds must lie"),
         ("record --out page.pdf", "--out must end in .html"),
-        ("record --what-if 100", "--what-if takes steps from 0 to 99"),
-        ("record --what-if 5-", "--what-if takes steps from 0 to 99"),
+        ("record --what-if 101", "--what-if takes turns from 1 to 100"),
+        ("record --what-if 0", "--what-if takes turns from 1 to 100"),
+        ("record --what-if 5-", "--what-if takes turns from 1 to 100"),
         ("sleep --what-if 1 --top 3", "sleep has no probabilities"),
         ("record --worst 3 --episodes 2", "of 2 episodes"),
         ("record --against sleep --worst 2", "leave out worst"),

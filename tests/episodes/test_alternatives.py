@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from garrison.agents import NetworkAgent, load_agent
 from garrison.agents.forward import TorchNetwork
@@ -77,8 +78,6 @@ def brute_force(policy: Any, episode: Episode, step: int, action: int, stream: A
         elif t < step:
             chosen = episode.turn["blue_action"][t]
         else:
-            import torch
-
             logits = policy((torch.from_numpy(seen.astype(np.float32)),))[0].detach().numpy()[0].copy()
             logits[~envs.action_masks()[0]] = -np.inf
             chosen = ids[logits.argmax()]
@@ -106,8 +105,6 @@ def test_a_network_with_a_memory_goes_on_as_one_environment_at_a_time() -> None:
 
 
 def recurrent_agent(sample: bool = False) -> NetworkAgent:
-    import torch
-
     envs = VectorEnv(1, observation="memory", actions="compact")
     config = PolicyConfig(hidden=(8,), recurrent_size=6)
     policy = Policy(envs.single_observation_space, envs.single_action_space, config, seed=4)
@@ -122,14 +119,21 @@ def test_an_agent_that_cannot_be_cloned_is_shown_the_episode_again(make: Any) ->
     assert what_if(make(), GAME, episode, **asked) == what_if(Uncloned(make()), GAME, episode, **asked)
 
 
-def test_what_a_drawing_agent_did_in_the_episode_is_what_it_remembers() -> None:
-    # Its memory holds its own actions; when it is shown the episode again it would draw others.
+@pytest.mark.parametrize("wrap", [lambda agent: agent, Uncloned], ids=["cloned", "shown again"])
+def test_what_a_drawing_agent_did_in_the_episode_is_what_it_remembers(wrap: Any) -> None:
+    # Its memory holds its own actions; it must not take those that it would have chosen for them.
+    episode = episode_of(load_agent("record", sample=True), GAME, 3)
+    assert episode.policy is not None
+    actions = np.array(episode.turn["blue_action"])
+    _, observations = alternatives._replay(GAME, 3, actions)
     agent = load_agent("record", sample=True)
-    episode = episode_of(agent, GAME, 3)
-    steady = load_agent("record")
-    for step in (6, 12):
-        expected = what_if(steady, GAME, episode, [step], continuations=2)
-        assert expected == what_if(Uncloned(load_agent("record")), GAME, episode, [step], continuations=2)
+    memory = alternatives.Memory(wrap(agent), observations, actions)
+    for t in (2, 9, 14):
+        twin = memory.agent_at(t, np.repeat(actions[t], 3), 0)
+        twin.act(np.repeat(observations[t + 1 : t + 2], 3, axis=0))
+        odds = getattr(twin, "explain", agent.explain)().probabilities
+        for action, expected in episode.policy["top"][t + 1]:
+            assert odds[:, action] == pytest.approx([expected] * 3, abs=1e-4)
 
 
 def test_a_script_that_remembers_its_actions_is_told_what_blue_did() -> None:

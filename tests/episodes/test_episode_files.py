@@ -2,7 +2,9 @@
 
 import copy
 import gzip
+import itertools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,11 @@ def test_several_episodes_are_read_with_their_title_and_pair(name: str, tmp_path
     assert (again.title, again.pair, again.episodes) == (watched.title, watched.pair, watched.episodes)
 
 
-def test_the_same_episode_gives_the_same_bytes(episode: Episode, tmp_path: Path) -> None:
+def test_the_same_episode_gives_the_same_bytes(
+    episode: Episode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count(1e9, 1e6)
+    monkeypatch.setattr(time, "time", lambda: next(clock))
     files = [episode.save(tmp_path / name).read_bytes() for name in ("a.json.gz", "b.json.gz")]
     assert files[0] == files[1]
 

@@ -1,12 +1,16 @@
 """What is recorded is what happened: every column beside an environment that is stepped by hand."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from garrison.agents import load_agent
+from garrison.agents.load import SHIPPED
 from garrison.cage2 import VectorEnv
+from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.names import ACTIONS
 from garrison.episodes.game import Game, judged_by
 from garrison.episodes.half_turns import after_blue
@@ -83,21 +87,16 @@ def test_another_total_than_before_is_noticed() -> None:
         record(agent, GAME, played._replace(totals=played.totals - 0.1))
 
 
-def test_the_policy_is_the_network_of_the_checkpoint() -> None:
-    from garrison.agents.load import SHIPPED
-
+@pytest.mark.parametrize("sample", [False, True])
+def test_the_policy_is_the_network_of_the_checkpoint(sample: bool) -> None:
     values = checkpoint.load(SHIPPED["record"])
     network = build_policy(values["policy"], values["state"]["weights"])
-    episode = episode_of(load_agent("record"), GAME, seed=7)
+    episode = episode_of(load_agent("record", sample), GAME, seed=7)
     assert episode.policy is not None
     told = VectorEnv(1, red="meander", rules="leaderboard", length=40, observation="memory", actions="compact")
     seen, _ = told.reset(seed=[7])
-    from garrison.cage2.action_sets import ACTION_IDS
-
     ids = ACTION_IDS["compact"]
     for t, action in enumerate(episode.turn["blue_action"]):
-        import torch
-
         with torch.inference_mode():
             logits, value, _ = network((torch.from_numpy(seen.astype(np.float32)),))
         row, mask = logits.numpy()[0].astype(np.float64), told.action_masks()[0]
@@ -163,6 +162,12 @@ SENTENCES: list[tuple[list[str], list[str], str, str]] = [
         ["sweep User", "scan User1", "exploit User1", "escalate User1"],
         "Blue tries Remove on User1; 1 session there cannot be removed so.",
         "learns the address of Enterprise1.",
+    ),
+    (
+        ["DecoyFemitter User2", "Sleep", "Restore User2"],
+        ["sweep User", "scan User2", "exploit User2"],
+        "lost with it: Femitter.",
+        "Red exploits User2 with FTPDirectoryTraversal and fails: nothing listens there.",
     ),
     (["Sleep"] * 2, ["sweep User", "exploit User1"], "Blue sleeps.", "knows of no port there that it could use."),
 ]
@@ -257,8 +262,6 @@ def test_fixes_are_judged_as_in_an_evaluation_of_the_workflow() -> None:
     game = Game("bline", 50, workflow=workflow)
     seeds = np.random.SeedSequence((0, 50)).generate_state(5, np.uint64).tolist()
     found = record(agent, game, play(agent, game, seeds))
-    import dataclasses
-
     env = dataclasses.replace(TRAIN.env, red="bline", length=50)
     score = play_order(scripted("greedy-remove"), env, TRAIN.workflow, 6, 5, 0)
     compliances = [episode.workflow for episode in found if episode.workflow is not None]
@@ -272,8 +275,12 @@ def test_fixes_are_judged_as_in_an_evaluation_of_the_workflow() -> None:
 
 def test_an_order_is_no_part_of_the_rewards() -> None:
     bare = episode_of(load_agent("react-restore"), Game("bline", 30))
-    judged = episode_of(load_agent("react-restore"), Game("bline", 30, workflow=judged_by(3)))
+    game = Game("bline", 30, workflow=judged_by(3))
+    judged = episode_of(load_agent("react-restore"), game)
     assert judged.turn["reward"] == bare.turn["reward"]
+    envs = game.envs(1)
+    envs.reset(seed=[0])
+    assert [envs.step(np.array([a]))[1][0] for a in bare.turn["blue_action"]] == bare.turn["reward"]
     assert bare.workflow is None
     assert judged.workflow is not None
 

@@ -1,5 +1,6 @@
 """`garrison.watch`: what it plays, shows in notebooks and saves."""
 
+import dataclasses
 import html
 import re
 from pathlib import Path
@@ -16,6 +17,9 @@ from garrison.cage2.names import RedKind
 from garrison.episodes.episode_files import read_episodes
 from garrison.episodes.watching import first_difference
 from garrison.errors import UserError
+from garrison.workflow.defenders import find_defender
+from garrison.workflow.orders import ORDERS
+from garrison.workflow.workflow_task import make_workflow_envs
 
 
 class Sleeper(RedAgent):
@@ -94,15 +98,9 @@ def test_a_run_on_workflows_is_watched_under_its_order(tmp_path: Path) -> None:
     tiny = "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --no-tensorboard --quiet"
     run = tmp_path / "run"
     assert cli.main(f"workflow train 6 117 --out {run} {tiny} --evaluate-episodes 2 --episodes 24".split()) == 0
-    from garrison.workflow.defenders import find_defender
-    from garrison.workflow.orders import ORDERS
-    from garrison.workflow.workflow_task import make_workflow_envs
-
     defender, experiment = find_defender(str(run))
     for order in (6, 117):
         episode = garrison.watch(run, red="bline", length=20, order=order, seed=5).episodes[0]
-        import dataclasses
-
         env = dataclasses.replace(experiment.env, red="bline", length=20)
         envs = make_workflow_envs(env, experiment.workflow, [order], autoreset_mode="Disabled")
         envs.reset(seed=[5])
@@ -155,3 +153,15 @@ def test_a_users_own_agent_needs_no_more_than_the_protocol() -> None:
     assert episode.what_if is not None
     assert episode.what_if["steps"]["2"]["mean"][0] == -3
     assert episode.what_if["steps"]["2"]["regret"] == 1
+
+
+def test_the_page_in_the_docs_shows_what_the_shipped_agent_does() -> None:
+    page = Path(__file__).parents[2] / "docs" / "watch-record.html"
+    assert page.stat().st_size < 2_000_000
+    shown = read_episodes(page)
+    assert [one.label for one in shown] == ["worst of 1,000", "median of 1,000", "best of 1,000"]
+    for one in shown:
+        again = garrison.watch("record", seed=one.seed).episodes[0]
+        assert (again.turn, again.state, again.metrics, again.total) == (one.turn, one.state, one.metrics, one.total)
+        assert one.what_if is not None
+        assert len(one.what_if["steps"]) == 100

@@ -1,9 +1,13 @@
 """The front end as one script: order, what is refused, and that every file has its place."""
 
 import re
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
+import garrison
 from garrison.viewer.bundle import ENTRY, FRONT, STYLES, joined, script, style
 
 MODULES = sorted(FRONT.glob("*.js"))
@@ -52,6 +56,14 @@ def test_every_file_of_the_front_end_is_in_the_page() -> None:
     assert set(re.findall(r"^const module_(\w+) =", script(), flags=re.M)) == {file.stem for file in MODULES}
     assert script().count(f"module_{ENTRY} ") == 1
     assert {file.name for file in FRONT.iterdir()} == {*(file.name for file in MODULES), *STYLES}
+
+
+def test_every_file_of_the_front_end_is_installed() -> None:
+    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["garrison"]
+    for file in FRONT.iterdir():
+        name = str(file.relative_to(Path(garrison.__file__).parent))
+        assert any(fnmatch(name, pattern) for pattern in patterns), name
 
 
 def test_every_import_is_used() -> None:

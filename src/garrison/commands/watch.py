@@ -1,6 +1,7 @@
 """`garrison watch AGENT`: episodes of a defender, step by step, as one offline page, JSON, text or pictures."""
 
 import re
+import sys
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from garrison.episodes.challenge_text import to_challenge_text
 from garrison.episodes.choosing import CHOSEN_FROM
 from garrison.episodes.cynex import to_cynex
 from garrison.episodes.episode import Episode
-from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, write_json_file
+from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, json_text, write_json_file
 from garrison.episodes.game import DEFAULT_WATCHED_RED
 from garrison.episodes.watching import Watched, watch
 from garrison.errors import UserError
@@ -23,7 +24,7 @@ from garrison.storage.atomic import write_text
 from garrison.text import plural, short
 from garrison.workflow.orders import index_of, parse_order
 
-ALL_STEPS = "all"
+ALL_TURNS = "all"
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,15 @@ class Arguments:
     worst: Annotated[int, tyro.conf.arg(metavar="K")] = 0
     """Show the K worst of many episodes, and the median and the best."""
     episodes: int = CHOSEN_FROM
-    """How many these are."""
+    """Episodes per agent that --worst chooses from."""
     order: str = ""
     """Workflows: the order to follow: its number, its name, or units with commas between them. By default the first
     that the run was trained on."""
     sample: bool = False
     """Draw a network's actions instead of taking the likeliest."""
-    what_if: Annotated[str, tyro.conf.arg(metavar="STEPS|all")] = ""
-    """What other actions would have brought at these steps, such as 12 or 5,9,20-30, or at all. Steps count from 0."""
+    what_if: Annotated[str, tyro.conf.arg(metavar="TURNS|all")] = ""
+    """What other actions would have brought in these turns, numbered as on the page from 1, such as 12 or 5,9,20-30; or
+    in all."""
     top: Annotated[int, tyro.conf.arg(metavar="K")] = 0
     """What if: only the policy's K likeliest actions, and what was played; 0 for all 145."""
     continuations: int = CONTINUATIONS
@@ -63,15 +65,20 @@ class Arguments:
     open: bool = False
     """Open the page in the browser."""
     json: bool = False
-    """Write the episodes as JSON too, beside the page."""
+    """Print JSON instead of text. It is what a file of the episodes holds; a page is then written only to --out."""
     cynex: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Write the episode for the viewer Cynex too; of several, the first."""
     text: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Write the actions as the challenge's evaluation does, too."""
-    png: Annotated[tuple[int, ...], tyro.conf.arg(metavar="STEP")] = ()
-    """Draw the network at these steps too, beside the page; 0 is after the reset. Of several episodes, the first."""
+    png: Annotated[tuple[int, ...], tyro.conf.arg(metavar="TURN")] = ()
+    """Draw the network after these turns too, beside the page; 0 is after the reset. Of several episodes, the first."""
     gif: bool = False
     """Draw the episode as a short animated image too, beside the page. Of several episodes, the first."""
+
+    @property
+    def writes_page(self) -> bool:
+        """Whether there is more to do than to print JSON."""
+        return self.out is not None or self.open or not self.json
 
 
 def main(arguments: list[str]) -> int:
@@ -79,7 +86,7 @@ def main(arguments: list[str]) -> int:
     args = tyro.cli(
         Arguments,
         prog="garrison watch",
-        args=with_all_steps(arguments),
+        args=with_all_turns(arguments),
         config=(tyro.conf.PositionalRequiredArgs,),
     )
     if args.png or args.gif:
@@ -89,11 +96,15 @@ def main(arguments: list[str]) -> int:
     out = args.out or default_out(args.agent, args.red)
     if not is_recording(out):
         raise UserError(f"--out must end in {PAGE}, {' or '.join(SUFFIXES)}; got {out}.")
+    if args.writes_page and Path(args.agent).resolve() == out.resolve():
+        raise UserError(f"the page of {args.agent} would be written over it: name another file with --out.")
     watched = play(args)
-    for episode in watched.episodes:
-        print(summary(episode))
+    if args.json:
+        print(json_text(watched.data()))
+    else:
+        print("\n".join(map(summary, watched.episodes)))
     for path in write(watched, out, args):
-        print(f"wrote {path} ({short(path.stat().st_size)}B)")
+        print(f"wrote {path} ({short(path.stat().st_size)}B)", file=sys.stderr if args.json else sys.stdout)
     if args.open:
         webbrowser.open(out.resolve().as_uri())
     return 0
@@ -121,7 +132,7 @@ def play(args: Arguments) -> Watched:
             episodes=args.episodes,
             order=index_of(parse_order(args.order)) if args.order else None,
             sample=args.sample,
-            what_if=steps_of(args.what_if, args.length),
+            what_if=turns_of(args.what_if, args.length),
             top=args.top,
             continuations=args.continuations,
             say=say,
@@ -137,9 +148,7 @@ def write(watched: Watched, out: Path, args: Arguments) -> list[Path]:
         for step in args.png:
             check_step(first, step)
     stem = out.with_name(out.name.removesuffix(".gz")).with_suffix("")
-    written = [watched.save(out)]
-    if args.json and not str(out).endswith(SUFFIXES):
-        written.append(watched.save(stem.with_name(f"{stem.name}.json")))
+    written = [watched.save(out)] if args.writes_page else []
     if args.cynex is not None:
         written.append(write_json_file(args.cynex, to_cynex(first)))
     if args.text is not None:
@@ -176,39 +185,35 @@ def summary(episode: Episode) -> str:
 def default_out(agent: str, red: str) -> Path:
     """Return where the page goes if nobody says: in this folder, under a name that any system can write."""
     if is_recording(agent):
-        name = Path(agent).name.removesuffix(".gz").rpartition(".")[0]
-        out = Path(f"{name}{PAGE}")
-        if Path(agent).resolve() == out.resolve():
-            raise UserError(f"the page of {agent} would be written over it: name another file with --out.")
-        return out
+        return Path(Path(agent).name.removesuffix(".gz").rpartition(".")[0] + PAGE)
     who = Path(agent).name if Path(agent).suffix == ".garrison" else agent
     words = [re.sub(r"[^\w.-]+", "-", word).strip("-.") for word in (who.removesuffix(".garrison"), red)]
     return Path(f"watch-{words[0]}-{words[1]}{PAGE}")
 
 
-def steps_of(text: str, length: int) -> bool | list[int]:
-    """Return the steps that `--what-if` names: True for all, False for none.
+def turns_of(text: str, length: int) -> bool | list[int]:
+    """Return the turns that `--what-if` names, counted from 0: True for all, False for none.
 
-    >>> steps_of("5,9,20-22", 100), steps_of("all", 100), steps_of("", 100)
-    ([5, 9, 20, 21, 22], True, False)
+    >>> turns_of("5,9,20-22", 100), turns_of("all", 100), turns_of("", 100)
+    ([4, 8, 19, 20, 21], True, False)
     """
-    if text in ("", ALL_STEPS):
+    if text in ("", ALL_TURNS):
         return bool(text)
-    steps: list[int] = []
+    turns: list[int] = []
     for part in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, length)
-        if found is None or not first <= last < length:
-            raise UserError(f"--what-if takes steps from 0 to {length - 1}, such as 12 or 5,9,20-30; got {part!r}.")
-        steps += range(first, last + 1)
-    return steps
+        if found is None or not 1 <= first <= last <= length:
+            raise UserError(f"--what-if takes turns from 1 to {length}, such as 12 or 5,9,20-30; got {part!r}.")
+        turns += range(first - 1, last)
+    return turns
 
 
-def with_all_steps(arguments: list[str]) -> list[str]:
-    """Let `--what-if` without steps mean all of them."""
+def with_all_turns(arguments: list[str]) -> list[str]:
+    """Let `--what-if` without turns mean all of them."""
     found = []
     for word, following in zip(arguments, [*arguments[1:], "-"], strict=True):
         found.append(word)
         if word == "--what-if" and not re.match(r"\d|all$", following):
-            found.append(ALL_STEPS)
+            found.append(ALL_TURNS)
     return found

@@ -2,28 +2,32 @@
 
 For a step, the state before it is copied once for each action and continuation. Each copy takes its action, then the
 same agent plays on to the end, with fresh randomness. Continuation k of a step has the same random stream whatever the
-action was, so that actions are compared on equal luck.
+action was, so that actions are compared on equal luck. Copies play in batches, as many at a time as there are cores.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from garrison.cage2.names import NUM_ACTIONS
+from garrison.cage2.names import NUM_ACTIONS, SCRIPTED_REDS
 from garrison.cage2.rng import seed_streams
+from garrison.cage2.vector_env import VectorEnv
 from garrison.episodes.episode import Episode
 from garrison.episodes.game import Game
 from garrison.errors import UserError
+from garrison.system import cores
 
 if TYPE_CHECKING:
     from garrison.agents import Agent
 
 CONTINUATIONS = 200
-CHUNK = 1 << 15
-"""Copies that play at the same time, at most: some 30 MB, and large enough that Python costs nothing"""
+CHUNK = 1 << 12
+"""Copies that play in one batch, at most: large enough that Python costs little, small enough for a core's cache"""
 
 
 def what_if(
@@ -61,18 +65,23 @@ def what_if(
     played = np.array(episode.turn["blue_action"], np.int64)
     states, observations = _replay(game, episode.seed, played)
     memory = Memory(agent, observations, played)
-    found = {}
-    for number, t in enumerate(chosen):
-        say(f"what if: step {t}, {number} of {len(chosen)} done")
-        actions = _actions(episode, t, top)
-        returns = np.concatenate(
-            [
-                _returns(memory, game, states[t : t + 1], t, clones, streams, (seed, t, chunk))
-                for chunk, (clones, streams) in enumerate(_chunks(actions, _streams(seed, t, continuations)))
-            ]
-        ).reshape(len(actions), continuations)
-        found[str(t)] = _summary(actions, returns, int(played[t]))
-    return {"continuations": continuations, "seed": seed, "steps": found}
+    tried = {t: _actions(episode, t, top) for t in chosen}
+    chunks = [chunk for t in chosen for chunk in _chunks(t, tried[t], _streams(seed, t, continuations))]
+    returns: dict[int, list[NDArray[np.float64]]] = {t: [] for t in chosen}
+    workers = cores() if memory.has_clones and game.red in SCRIPTED_REDS else 1
+    # Products this small gain nothing from threads of their own, and lose much where others want the cores.
+    with ThreadPoolExecutor(workers) as pool, threadpool_limits(1):
+        for begin in range(0, len(chunks), workers):
+            some = chunks[begin : begin + workers]
+            say(f"what if: step {some[0].t}, {begin / len(chunks):.0%} done")
+            games = [_begin(memory, game, states, chunk, seed) for chunk in some]
+            for chunk, found in zip(some, pool.map(_finish, games), strict=True):
+                returns[chunk.t].append(found - states["total"][chunk.t])
+    answers = {
+        str(t): _summary(tried[t], np.concatenate(returns[t]).reshape(-1, continuations), int(played[t]))
+        for t in chosen
+    }
+    return {"continuations": continuations, "seed": seed, "steps": answers}
 
 
 def _actions(episode: Episode, t: int, top: int) -> NDArray[np.int64]:
@@ -100,38 +109,51 @@ def _streams(seed: int, t: int, continuations: int) -> NDArray[np.uint32]:
     return seed_streams(seeds.tolist())
 
 
-def _chunks(
-    actions: NDArray[np.int64], streams: NDArray[np.uint32]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint32]]]:
-    """Yield the action and the random stream of every copy, so many at a time; the sizes decide nothing else."""
+class Chunk(NamedTuple):
+    """Some copies of the state before a step."""
+
+    t: int
+    number: int
+    """Among the chunks of this step"""
+    actions: NDArray[np.int64]
+    streams: NDArray[np.uint32]
+
+
+def _chunks(t: int, actions: NDArray[np.int64], streams: NDArray[np.uint32]) -> Iterator[Chunk]:
+    """Yield the action and the random stream of every copy, so many at a time."""
     count = len(actions) * len(streams)
-    for begin in range(0, count, CHUNK):
-        number = np.arange(begin, min(begin + CHUNK, count))
-        yield actions[number // len(streams)], streams[number % len(streams)]
+    for number, begin in enumerate(range(0, count, CHUNK)):
+        copies = np.arange(begin, min(begin + CHUNK, count))
+        yield Chunk(t, number, actions[copies // len(streams)], streams[copies % len(streams)])
 
 
-def _returns(
-    memory: "Memory",
-    game: Game,
-    state: NDArray[np.void],
-    t: int,
-    actions: NDArray[np.int64],
-    streams: NDArray[np.uint32],
-    seed: Sequence[int],
-) -> NDArray[np.float64]:
-    """Return what each copy of one state collects from its action to the end."""
-    copies = np.repeat(state, len(actions))
-    copies["stream"] = streams
-    envs = game.envs(len(actions))
+def _begin(memory: "Memory", game: Game, states: NDArray[np.void], chunk: Chunk, seed: int) -> "Continuations":
+    """Let every copy take its action."""
+    copies = np.repeat(states[chunk.t], len(chunk.actions))
+    copies["stream"] = chunk.streams
+    envs = game.envs(len(copies))
     envs.set_state(copies)
-    agent = memory.agent_at(t, actions, int(np.random.SeedSequence(seed).generate_state(1)[0]))
-    observations = envs.step(actions)[0]
-    for _ in range(t + 1, game.length):
-        observations = envs.step(agent.act(observations))[0]
-    totals = envs.get_state()["total"]
-    envs.close()
-    returns: NDArray[np.float64] = totals - state["total"]
-    return returns
+    draws = np.random.SeedSequence((seed, chunk.t, chunk.number)).generate_state(1)
+    agent = memory.agent_at(chunk.t, chunk.actions, int(draws[0]))
+    envs.step(chunk.actions)
+    return Continuations(envs, agent, game.length - chunk.t - 1)
+
+
+class Continuations(NamedTuple):
+    """Copies that have taken their action, and who goes on."""
+
+    envs: VectorEnv
+    agent: "Agent"
+    steps: int
+
+
+def _finish(games: Continuations) -> NDArray[np.float64]:
+    """Play on to the end and return the totals of the episodes."""
+    for _ in range(games.steps):
+        games.envs.step(games.agent.act(games.envs.observations))
+    totals: NDArray[np.float64] = games.envs.get_state()["total"]
+    games.envs.close()
+    return totals
 
 
 class Memory:
@@ -146,6 +168,11 @@ class Memory:
         self._clone = getattr(agent, "clone", None)
         self._at = -1
         agent.begin(1)
+
+    @property
+    def has_clones(self) -> bool:
+        """Whether the agents that `agent_at` returns are apart from one another."""
+        return self._clone is not None
 
     def agent_at(self, t: int, actions: NDArray[np.int64], seed: int) -> "Agent":
         """Return an agent for as many copies as there are actions, which it took at step `t` instead of its own."""

@@ -22,11 +22,16 @@ def is_recording(path: str | Path) -> bool:
     return str(path).endswith((*SUFFIXES, PAGE))
 
 
+def json_text(value: Any) -> str:
+    """Return a value as JSON without spaces."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def write_json_file(path: Path, value: Any) -> Path:
     """Write a value as JSON, packed if the name ends in .gz; the same value gives the same bytes."""
     if not str(path).endswith(SUFFIXES):
         raise UserError(f"episodes are written as {' or '.join(SUFFIXES)}; got {path}.")
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    text = json_text(value).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, [gzip.compress(text, mtime=0) if path.suffix == ".gz" else text])
     return path
@@ -65,7 +70,7 @@ def _data(value: Any) -> dict[str, Any]:
         return {"title": episode.title, "episodes": [episode.to_dict()], "pair": None}
     episodes = value.get("episodes") if isinstance(value, dict) else None
     if not isinstance(episodes, list) or not episodes:
-        raise UserError("this holds no episodes.", hint="garrison watch AGENT --json writes a file that does.")
+        raise UserError("this holds no episodes.", hint="garrison watch AGENT --out FILE.json writes a file that does.")
     title, pair = value.get("title"), value.get("pair")
     is_step = isinstance(pair, dict) and isinstance(pair.get("first_difference"), int | None)
     return {

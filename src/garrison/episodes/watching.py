@@ -94,7 +94,7 @@ def watch(
         episodes: how many these are.
         order: the index of the order that fixes are judged by, for agents that follow a workflow.
         sample: draw a network's actions instead of taking the likeliest.
-        what_if: what other actions would have brought: True for all steps, or some of them, counted from 0.
+        what_if: what other actions would have brought: True for all turns, or some of them, counted from 0.
         top: of what if, only the policy's likeliest so many actions; 0 for all 145.
         continuations: of what if, how often each action is tried.
         say: is told what is being done.

@@ -7,7 +7,7 @@ export const KEYS = [
   ["← →", "one step back or forward; with Shift ten"],
   ["Home End", "first or last step"],
   ["1 2 3", "layer: true, believed, difference"],
-  ["[ ]", "episode before or after, if there are several"],
+  ["[ ]", "another episode, if there are several"],
   ["d", "first difference, if two are compared"],
   ["?", "this help"],
 ];

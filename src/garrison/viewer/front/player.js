@@ -2,6 +2,11 @@
 
 export const SPEEDS = [1, 2, 5, 10, 30];
 
+// A frame's time may lie before the click that it follows.
+export function positionAt(from, milliseconds, speed, steps) {
+  return Math.min(steps, from + Math.floor((Math.max(0, milliseconds) * speed) / 1000));
+}
+
 export function createPlayer(store, steps) {
   let started = 0;
   let from = 0;
@@ -9,7 +14,7 @@ export function createPlayer(store, steps) {
   function frame(now) {
     const { isPlaying, speed } = store.get();
     if (!isPlaying) return;
-    const position = Math.min(steps(), from + Math.floor(((now - started) * speed) / 1000));
+    const position = positionAt(from, now - started, speed, steps());
     if (position !== store.get().position) store.set({ position });
     if (position >= steps()) store.set({ isPlaying: false });
     else requestAnimationFrame(frame);

@@ -10,13 +10,14 @@ export function createWhatIf(index, jump) {
   const list = html("ol", { class: "choices what-if" });
   const more = html("button", { type: "button", class: "plain" });
   const next = html("button", { type: "button", class: "plain" }, "Next step with one");
+  const worst = html("button", { type: "button", class: "plain" }, "Largest regret");
   const node = html(
     "section",
     { class: "panel what-if-panel", "aria-label": "What if" },
     html("h2", {}, "What if"),
     sentence,
     list,
-    html("p", { class: "buttons" }, more, next),
+    html("p", { class: "buttons" }, more, next, worst),
   );
   const { what_if, names } = index.episode;
   const positions = [...index.whatIf.keys()].sort((a, b) => a - b);
@@ -29,7 +30,7 @@ export function createWhatIf(index, jump) {
     setShown(more, Boolean(outcome) && outcome.actions.length > FEW);
     setShown(next, positions.some((p) => p !== position));
     if (!outcome) {
-      const how = `Nothing was tried out here; --what-if ${position - 1} does it.`;
+      const how = `Nothing was tried out here; --what-if ${position} does it.`;
       setText(sentence, position === 0 ? "Nothing was played yet." : how);
       list.replaceChildren();
       return;
@@ -48,7 +49,12 @@ export function createWhatIf(index, jump) {
     show(current);
   });
   next.addEventListener("click", () => jump(positions.find((p) => p > current) ?? positions[0]));
+  worst.addEventListener("click", () => jump(largestRegret(index.whatIf)));
   return { node, show };
+}
+
+export function largestRegret(whatIf) {
+  return [...whatIf].reduce((most, one) => (one[1].regret > most[1].regret ? one : most))[0];
 }
 
 // The best first; of equal ones the one that was played.
