@@ -73,7 +73,7 @@ $(JAX_STAMP): $(STAMP) requirements/jax.txt
 # Without Chromium, and where it cannot be installed, these tests are skipped, and say so.
 test-browser: $(BROWSER_STAMP)
 	$(BIN)/python -m tests.helpers.browser
-	$(BIN)/python -m pytest $(BROWSER_TESTS)
+	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile $(BROWSER_TESTS)
 
 $(BROWSER_STAMP): $(STAMP) requirements/browser.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements/browser.txt

@@ -1,4 +1,4 @@
-"""Every example, and every Python block of the README and of the guides to learning, runs."""
+"""Every example, and every Python block of the README and of the guides to learning and watching, runs."""
 
 import re
 import runpy
@@ -31,8 +31,11 @@ def test_the_training_example_trains(capsys: pytest.CaptureFixture[str]) -> None
     assert "compiled on" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("guide", ["ppo.md", "impala.md"])
-def test_the_code_in_the_guides_runs(guide: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("guide", ["ppo.md", "impala.md", "watch.md"])
+def test_the_code_in_the_guides_runs(
+    guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / guide).read_text(), re.DOTALL)
     assert code is not None
     exec(code.group(1), {"__name__": "__main__"})

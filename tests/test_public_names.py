@@ -13,6 +13,8 @@ import numpy as np
 import garrison
 from garrison.cage2 import Env, VectorEnv
 
+watched = garrison.watch("record", seed=7)
+lost: float = watched.episodes[0].total
 envs = VectorEnv(8, red="meander", copy=False)
 observations, infos = envs.reset(seed=0)
 held: int = int(envs.truth.access[:, 3].sum())

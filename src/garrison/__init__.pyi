@@ -2,6 +2,7 @@
 from . import agents as agents
 from . import cage2 as cage2
 from . import cluster as cluster
+from . import episodes as episodes
 from . import learn as learn
 from . import runs as runs
 from . import vector as vector

@@ -1,6 +1,7 @@
 """The front end's functions that need no document, run by the browser's own engine."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -174,8 +175,18 @@ def test_a_reward_is_told_by_its_terms(call: Any) -> None:
 
 
 def test_marks_that_fall_on_one_pixel_are_drawn_once(call: Any) -> None:
-    kind, near = {"shape": "m0 0h1v1h-1z"}, Js("(p) => p / 100")
-    assert call("timeline", "marksPath", kind, [1, 2, 3, 200], near, 5).count("M") == 2
+    shape, near = Js("() => 'm0 0h1v1h-1z'"), Js("(p) => p / 100")
+    assert call("timeline", "marksPath", shape, [1, 2, 3, 200], near, 5).count("M") == 2
+
+
+def test_regret_is_a_bar_and_the_largest_is_found(call: Any) -> None:
+    tried = Js("new Map([[3, { regret: 0 }], [7, { regret: 4 }], [9, { regret: 2 }]])")
+    bars = [
+        call("timeline", "marksPath", Js(f"module_timeline.regretBars({tried}, 12)"), [p], Js("(p) => p"), 6)
+        for p in (3, 7, 9)
+    ]
+    assert [re.findall(r"v-([\d.]+)", bar) for bar in bars] == [["1.5"], ["10.5"], ["6.0"]]
+    assert call("what_if", "largestRegret", tried) == 7
 
 
 def test_unknown_metrics_come_last_with_plain_names(call: Any) -> None:

@@ -184,6 +184,9 @@ def test_what_if_is_shown_where_there_is_one(pages: Pages, tmp_path: Path) -> No
     assert panel.locator(".played .choice").inner_text() == episode["names"]["actions"][outcome["played"]]
     panel.get_by_role("button", name="Show all 145").click()
     assert panel.locator("li").count() == 145
+    regrets = {int(t) + 1: found["regret"] for t, found in episode["what_if"]["steps"].items()}
+    panel.get_by_role("button", name="Largest regret").click()
+    wait_for(page, max(regrets, key=regrets.__getitem__))
 
 
 def test_a_workflow_shows_its_order_and_each_fix(pages: Pages, tmp_path: Path) -> None:

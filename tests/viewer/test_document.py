@@ -5,12 +5,14 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from garrison.errors import UserError
 from garrison.viewer import page
+from garrison.viewer.bundle import script, style
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028&amp;"
 
@@ -103,3 +105,10 @@ def test_text_that_no_file_can_hold_is_replaced() -> None:
 def test_what_cannot_be_shown_is_refused(data: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         page(data)
+
+
+def test_the_page_in_the_docs_has_the_present_front_end() -> None:
+    shipped = (Path(__file__).parents[2] / "docs" / "watch-record.html").read_text(encoding="utf-8")
+    renew = "garrison watch docs/watch-record.html --out new.html && mv new.html docs/watch-record.html"
+    assert scripts(shipped)[1] == script(), renew
+    assert style() in shipped, renew

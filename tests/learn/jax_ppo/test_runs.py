@@ -58,16 +58,21 @@ def rows(out: Path) -> list[dict[str, float]]:
 
 def test_every_seed_has_a_run_of_its_own(several: Path) -> None:
     usual = {"config.yaml", "versions.json", "metrics.jsonl", "checkpoint.garrison", "best.garrison", "summary.json"}
+    usual |= {"marks.jsonl", "index.html"}
     assert {path.name for path in several.iterdir()} == usual | {"seed-3", "seed-4"}
     for seed in (3, 4):
         own = several / f"seed-{seed}"
-        assert {path.name for path in own.iterdir()} == usual
+        assert {path.name for path in own.iterdir()} == usual | {"watch.html"}
+        assert "<script" not in (own / "index.html").read_text()
         learner: Any = load_experiment(own / "config.yaml").learner
         assert (learner.seed, learner.seeds) == (seed, 1)
         summary = RunFolder(own).read_summary()
         assert (summary["seed"], summary["status"], summary["total_timesteps"]) == (seed, "finished", ENDING)
         assert len([row for row in rows(own) if "time/fps" in row]) == 6
     assert [row["step"] for row in rows(several) if "time/fps" in row] == [80 * k for k in range(1, 7)]
+    page = (several / "index.html").read_text()
+    assert '<polygon class="band"' in page
+    assert 'href="./seed-4/index.html"' in page
 
 
 def test_the_run_has_the_means_over_its_seeds(several: Path) -> None:

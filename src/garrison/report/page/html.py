@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from garrison.report.page.charts import Chart
-from garrison.report.page.live import live_attributes, live_script
+from garrison.report.page.live import live_attributes, live_script, old_note
 from garrison.report.page.style import CSS
 from garrison.report.page.svg import escape
 from garrison.storage.atomic import write_bytes
@@ -73,7 +73,7 @@ class Page:
         self._sections: list[str] = []
         self._body: list[str] = []
         self._badge = ""
-        self._root = self._script = ""
+        self._root = self._script = self._old = ""
 
     def badge(self, text: str, state: str = "plain") -> "Page":
         """Put a state beside the title."""
@@ -85,7 +85,8 @@ class Page:
 
         `written` is when that was done, in seconds since 1970.
         """
-        self._root, self._script = live_attributes(written, every, patience), live_script(f"<p>{_inline(old)}</p>")
+        self._root, self._script = live_attributes(written, every, patience), live_script()
+        self._old = old_note(f"<p>{_inline(old)}</p>")
         return self
 
     def tiles(self, tiles: Sequence[Tile]) -> "Page":
@@ -181,7 +182,7 @@ class Page:
             f'<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
             f"<title>{escape(self.title)}</title>\n"
             f"<style>{CSS}</style>\n</head>\n<body{_class('wide' if self._kind else '')}>\n{heading}\n"
-            f"{nav}\n{body}\n{self._script}</body>\n</html>\n"
+            f"{self._old}{nav}\n{body}\n{self._script}</body>\n</html>\n"
         )
 
     def write(self, path: Path) -> Path:

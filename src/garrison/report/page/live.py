@@ -9,11 +9,9 @@ _SCRIPT = """
   var patience = Number(root.dataset.patience);
   var key = "garrison:" + location.pathname;
   try {
-    var kept = JSON.parse(sessionStorage.getItem(key) || "null");
-    if (kept) {
-      kept.open.forEach(function (k) { var d = document.querySelectorAll("details")[k]; if (d) d.open = true; });
-      window.scrollTo(0, kept.y);
-    }
+    // A browser keeps the place itself, but not what was opened.
+    var details = document.querySelectorAll("details");
+    JSON.parse(sessionStorage.getItem(key) || "[]").forEach(function (k) { if (details[k]) details[k].open = true; });
     sessionStorage.removeItem(key);
   } catch (e) { /* nothing is kept where a browser forbids it */ }
   function look() {
@@ -26,9 +24,9 @@ _SCRIPT = """
     if (document.hidden || String(getSelection())) { setTimeout(look, 1000); return; }
     try {
       var open = [];
-      document.querySelectorAll("details").forEach(function (d, k) { if (d.open) open.push(k); });
-      sessionStorage.setItem(key, JSON.stringify({ y: window.scrollY, open: open }));
-    } catch (e) { /* then the page begins at its top */ }
+      details.forEach(function (each, k) { if (each.open) open.push(k); });
+      sessionStorage.setItem(key, JSON.stringify(open));
+    } catch (e) { /* then all is closed again */ }
     location.reload();
   }
   setTimeout(look, 1000 * every);
@@ -44,6 +42,11 @@ def live_attributes(written: float, every: float, patience: float) -> str:
     return f' data-written="{written:.0f}" data-every="{every:.1f}" data-patience="{patience:.1f}"'
 
 
-def live_script(old: str) -> str:
-    """Return the script, and `old`, the markup of a note that it shows when there has been no news for too long."""
-    return element("div", old, id="old", class_="note", hidden="hidden") + f"<script>{_SCRIPT}</script>"
+def old_note(inside: str) -> str:
+    """Return a note of this markup, which the script shows when there has been no news for too long."""
+    return element("div", inside, id="old", class_="note", hidden="hidden", role="status")
+
+
+def live_script() -> str:
+    """Return the script, for the end of the document."""
+    return f"<script>{_SCRIPT}</script>"

@@ -1,6 +1,6 @@
 // What a host's card says at a position in a layer. A tone is a colour; a badge is a shape with a letter that says the same.
 
-import { Access, Activity, Belief, shortDecoy } from "./names.js";
+import { Access, Activity, shortDecoy } from "./names.js";
 import { plural } from "./numbers.js";
 import { verdict } from "./verdict.js";
 
@@ -23,6 +23,7 @@ export const COMPARED = {
   unsure: { tone: "unknown", badge: "dashed", letter: "?", text: "Blue is unsure" },
   foothold: { tone: "none", badge: "ring", letter: "F", text: "foothold" },
 };
+const IN_SHORT = ["clean", "unknown", "user", "privileged"];
 const SEEN = { [Activity.SCAN]: "scan seen", [Activity.EXPLOIT]: "exploit seen" };
 
 export function cardView(index, position, host, layer) {
@@ -32,7 +33,7 @@ export function cardView(index, position, host, layer) {
   if (layer === "believed") return believedView(index, position, host, belief);
   if (layer === "difference") {
     const found = COMPARED[verdict(access, belief, host === index.foothold)];
-    const both = `is ${HELD[access].text}, believed ${belief === Belief.NO ? "clean" : BELIEVED[belief].text}`;
+    const both = `is ${HELD[access].text}, believed ${IN_SHORT[belief]}`;
     return { ...found, isDashed: false, notes: [], chips: [], ends: [], line: both };
   }
   return trueView(index, position, host, access);

@@ -16,7 +16,7 @@ const LANES = [
   { key: "restored", name: "restored", side: "blue", shape: "m-3.5 -3.5h7v7h-7z" },
   { key: "down", name: "service down", side: "red", shape: null },
   { key: "broken", name: "order broken", side: "red", shape: CROSS, isOptional: true },
-  { key: "tried", name: "what if", side: "other", shape: "m-1.5 -3h3v6h-3z", isOptional: true },
+  { key: "tried", name: "regret", side: "other", shape: "m-4 4v-2h2v-2h2v-4h2v8z", isOptional: true },
 ];
 
 export function createTimeline(indexes, { firstDifference, jump }) {
@@ -38,10 +38,11 @@ export function createTimeline(indexes, { firstDifference, jump }) {
     width = newWidth;
     setAttributes(drawing, { width, viewBox: `0 0 ${width} ${height}` });
     drawing.replaceChildren(
-      ...indexes.flatMap(({ marks }, k) =>
-        lanes.map((kind, row) => {
-          const d = marksPath(kind, marks[kind.key], xOf, tops.of(k, row) + lane / 2);
-          return svg("path", { class: `mark ${kind.side} ${kind.key}`, d });
+      ...indexes.flatMap((index, k) =>
+        lanes.map(({ key, side, shape }, row) => {
+          const shapeAt = key === "tried" ? regretBars(index.whatIf, lane) : () => shape;
+          const d = marksPath(shapeAt, index.marks[key], xOf, tops.of(k, row) + lane / 2);
+          return svg("path", { class: `mark ${side} ${key}`, d });
         }),
       ),
       cursor,
@@ -71,16 +72,26 @@ export function createTimeline(indexes, { firstDifference, jump }) {
 }
 
 // Marks that would fall on one pixel are drawn once.
-export function marksPath({ shape }, positions, xOf, y) {
+export function marksPath(shapeAt, positions, xOf, y) {
   let d = "";
   let taken = -1;
   for (const p of positions) {
     const x = Math.round(xOf(p) * 2) / 2;
     if (x === taken) continue;
     taken = x;
+    const shape = shapeAt(p);
     d += shape === null ? barOf(xOf, p, y) : `M${x} ${y}${shape}`;
   }
   return d;
+}
+
+// Where something was tried: a bar as high as what was played gave up, a dot where that was nothing.
+export function regretBars(whatIf, lane) {
+  const most = Math.max(...[...whatIf.values()].map(({ regret }) => regret), 1e-9);
+  return (p) => {
+    const height = (1.5 + ((lane - 3) * Math.max(0, whatIf.get(p).regret)) / most).toFixed(1);
+    return `m-1.5 ${lane / 2 - 1}h3v-${height}h-3z`;
+  };
 }
 
 // The service is down for whole steps: the bars of neighbours touch.

@@ -10,13 +10,14 @@ export function createWhatIf(index, jump) {
   const list = html("ol", { class: "choices what-if" });
   const more = html("button", { type: "button", class: "plain" });
   const next = html("button", { type: "button", class: "plain" }, "Next step with one");
+  const worst = html("button", { type: "button", class: "plain" }, "Largest regret");
   const node = html(
     "section",
     { class: "panel what-if-panel", "aria-label": "What if" },
     html("h2", {}, "What if"),
     sentence,
     list,
-    html("p", { class: "buttons" }, more, next),
+    html("p", { class: "buttons" }, more, next, worst),
   );
   const { what_if, names } = index.episode;
   const positions = [...index.whatIf.keys()].sort((a, b) => a - b);
@@ -48,7 +49,12 @@ export function createWhatIf(index, jump) {
     show(current);
   });
   next.addEventListener("click", () => jump(positions.find((p) => p > current) ?? positions[0]));
+  worst.addEventListener("click", () => jump(largestRegret(index.whatIf)));
   return { node, show };
+}
+
+export function largestRegret(whatIf) {
+  return [...whatIf].reduce((most, one) => (one[1].regret > most[1].regret ? one : most))[0];
 }
 
 // The best first; of equal ones the one that was played.
