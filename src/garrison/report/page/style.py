@@ -35,11 +35,10 @@ h1 .badge{{margin-left:.5rem}}.badge.good{{color:var(--good)}}.badge.bad{{color:
 background:currentColor;animation:pulse 2s ease-in-out infinite}}
 @keyframes pulse{{50%{{opacity:.25}}}}
 @media(prefers-reduced-motion:reduce){{.badge.alive::before{{animation:none}}}}
-.tiles{{display:grid;grid-template-columns:repeat(auto-fill,minmax(160px,1fr));gap:.7rem;margin:1rem 0}}
+.tiles{{display:grid;grid-template-columns:repeat(auto-fill,minmax(168px,1fr));gap:.7rem;margin:1rem 0}}
 .tiles div{{display:flex;flex-direction:column-reverse;justify-content:flex-end;background:var(--tint);
 border-radius:8px;padding:.7rem .9rem}}
-.tiles dd{{font-size:1.28rem;font-weight:650;font-variant-numeric:tabular-nums;line-height:1.3;
-white-space:nowrap}}
+.tiles dd{{font-size:1.28rem;font-weight:650;font-variant-numeric:tabular-nums;line-height:1.3}}
 .tiles dt{{font-size:.84rem}}
 progress{{display:block;width:100%;height:7px;margin:1rem 0;border:0;border-radius:4px;overflow:hidden;
 background:var(--tint);appearance:none;accent-color:var(--c0)}}
