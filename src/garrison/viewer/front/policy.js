@@ -64,7 +64,9 @@ export function createPolicy(index) {
   };
 }
 
+// A critic learns the discounted return of a game that goes on: near the end it is far from what is left.
 function valueText(value, followed) {
   const known = `the rest of the episode brought ${written(followed)}`;
-  return value === null ? `No value estimate; ${known}.` : `Value estimate ${written(value)}; ${known}.`;
+  if (value === null) return `No value estimate; ${known}.`;
+  return `Value estimate ${written(value)}, discounted and as if the game went on; ${known}.`;
 }
