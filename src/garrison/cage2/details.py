@@ -48,6 +48,8 @@ FIRST_SESSIONS = np.array(  # the host of each session after a reset
         Host.USER0,  # Red
     ]
 )
+RED_SESSION = NUM_FIRST_SESSIONS - 1  # the place of Red's among them
+
 SERVICE_PID = 1043  # the OTService of Op_Server0: free while the service is down
 _SSHD = [1091]
 _WINDOWS_SERVER = [3368, 832, 4400, 4, 3404]
@@ -76,7 +78,7 @@ STRAY_ADDRESS = 11 * 256 + 88  # a socket of Defender's image is bound to 10.0.1
 
 
 @kernel
-def draw_network(env: Record, sc: Record, details: Record) -> None:
+def draw_network(env: Record, details: Record) -> None:
     """Draw what a reset draws: addresses, and the process ids of the first sessions."""
     blocks = np.empty(NUM_SUBNETS, np.int64)
     sample(details, NUM_BLOCKS, blocks)
@@ -101,7 +103,7 @@ def draw_network(env: Record, sc: Record, details: Record) -> None:
     for i in range(NUM_FIRST_SESSIONS):
         draw_pid(env, details, FIRST_SESSIONS[i])
         details.session_pids[i] = details.new_pid
-    start_process(details, int(sc.foothold), SESSION, Access.PRIVILEGED)  # Red's is the last one
+    start_process(details, FIRST_SESSIONS[RED_SESSION], SESSION, Access.PRIVILEGED)  # its id was drawn last
     begin_draws(details)
 
 

@@ -132,7 +132,7 @@ def begin(env: Record, sc: Record, details: Record, mixed: bool, row: NDArray[np
         draw_red(env, sc)
     reset(env, sc)
     if details is not None:
-        draw_network(env, sc, details)
+        draw_network(env, details)
     forget(env, sc)
     if sc.has_workflow:
         begin_compliance(env)
