@@ -9,8 +9,9 @@ from tests.helpers.cyborg_scripts import run_script
 pytestmark = pytest.mark.slow
 
 SCRIPT = """
-import importlib
+import importlib, os, subprocess, sys
 import CybORG
+subprocess.run([sys.executable, "-c", "import CybORG"], cwd=os.path.dirname(__file__), check=True)  # a worker
 from CybORG.Agents.Mine.careful import Careful
 print(CybORG.__file__)
 print(*[kind.__name__ for kind in Careful.__mro__])
@@ -49,6 +50,6 @@ def test_a_users_tree_adds_modules_and_replaces_none(tmp_path: Path) -> None:
     assert nowhere == "ModuleNotFoundError No module named 'CybORG.Nowhere'"
     assert passed_on == "garrison.cyborg.step_results"
     assert done.returncode == 1
-    assert done.stderr.rstrip().endswith("original CybORG: CybORG.Shared.Actions.NmapScan")
+    assert "original CybORG: CybORG.Shared.Actions.NmapScan\n" in done.stderr
     assert done.stderr.count(f"{tree} has changes to the published CybORG") == 1
     assert "Agents/__init__.py, Simulator/State.py, __init__.py" in done.stderr

@@ -27,7 +27,9 @@ core.get_agent_state("True")
 def test_bits_and_dicts_are_told_apart(tmp_path: Path) -> None:
     done = run_script(tmp_path, SCRIPT, "--profile")
     assert done.returncode == 0, done.stderr
-    head, bits, dicts, time = done.stderr.splitlines()[-4:]
+    said = done.stderr.splitlines()
+    began = next(k for k, line in enumerate(said) if line.startswith("Blue against Red"))
+    head, bits, dicts, time = said[began : began + 4]
     assert " ".join(head.split()) == "Blue against Red games resets steps by bits steps by dicts dicts made true states"
     assert bits.split()[-6:] == ["1", "4", "30", "0", "0", "0"]
     assert dicts.split()[-6:] == ["1", "0", "0", "4", "4", "1"]

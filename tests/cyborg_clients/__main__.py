@@ -171,7 +171,7 @@ def command(program: Program, rules: str, script: Path, package: Path, side: str
     arguments = [argument.format(package=package / "CybORG") for argument in program.arguments]
     started = [str(script), *arguments]
     if program.seed is not None:
-        started = [str(HERE / "seeded.py"), str(program.seed), program.shows or "-", *started]
+        started = [str(HERE / "seeded.py"), str(program.seed), program.generators, program.shows, *started]
     if side == "original":
         return [os.environ.get("CYBORG_PYTHON", sys.executable), *started]
     return [sys.executable, "-m", "garrison", "cyborg", "run", "--rules", rules, *started]

@@ -18,8 +18,10 @@ class Program:
     edits: tuple[tuple[str, str], ...] = ()
     """text of the script, and what stands there instead: mostly how long it runs"""
     seed: int | None = None
-    """for a program that seeds nothing by itself"""
-    shows: str = ""
+    """for a program that does not seed everything by itself"""
+    generators: str = "-"
+    """what is seeded besides Python's own generator"""
+    shows: str = "-"
     """global variables that are printed at its end: what it kept but did not print"""
     leaves: tuple[str, ...] = ()
     """files that it writes into its own folder, as patterns"""
@@ -84,6 +86,7 @@ PROGRAMS = (
             "trained",
         ),
         seed=7,
+        generators="numpy,torch",
         leaves=("trained/*.csv", "trained/*.pt"),
         varies=(SECONDS, r"\(\d+\.\d+%\)"),
     ),
@@ -94,6 +97,7 @@ PROGRAMS = (
         "red_evaluation_static.py",
         episodes=100,
         seed=153,
+        generators="torch",
         shows="total_reward,actions",
     ),
     Program(
@@ -103,6 +107,7 @@ PROGRAMS = (
         "red_evaluation.py",
         episodes=100,
         seed=153,
+        generators="torch",
         shows="total_reward,actions",
     ),
     Program(

@@ -63,20 +63,6 @@ def attribute(kind: type, name: str) -> str:
 
 
 @cache
-def only_originals() -> frozenset[str]:
-    """Return the attributes that classes of the original have and none of ours, so that any use of them is missing."""
-    ours: set[str] = set()
-    originals: set[str] = set()
-    for name, attributes in original_names()["classes"].items():
-        holder, _, kind = name.rpartition(".")
-        originals.update(attributes)
-        mine = vars(import_module(holder)).get(kind) if place_of(holder, SOURCE) is not None else None
-        if mine is not None:
-            ours.update(dir(mine), _set_by(mine))
-    return frozenset(name for name in originals - ours if "_" in name.strip("_") and not name.startswith("_"))
-
-
-@cache
 def known_methods() -> frozenset[str]:
     """Return the names that only CybORG and its wrappers have, and no other library: with an underscore inside."""
     wrappers = ("CybORG.CybORG.CybORG", "CybORG.Agents.Wrappers.")

@@ -29,14 +29,14 @@ def command(target: list[str]) -> list[str]:
 
 
 def run(target: list[str], variables: dict[str, str], folder: Path) -> int:
-    """Run it to its end and return its exit code; name the files that it wrote beside the package."""
+    """Run it to its end and return its exit code; name the files that were written beside the package meanwhile."""
     results = evaluation_folder(folder)
     before = _stamps(results)
     with subprocess.Popen(command(target), env={**os.environ, **variables}) as process, _signals_for(process):
         code = process.wait()
     written = [path for path, stamp in _stamps(results).items() if before.get(path) != stamp]
     if written:
-        print("garrison cyborg run: the script wrote", *written, sep="\n  ", file=sys.stderr)
+        print("garrison cyborg run: written beside the package", *written, sep="\n  ", file=sys.stderr)
     # What a shell says about a process that a signal ended.
     return code if code >= 0 else 128 - code
 

@@ -15,7 +15,6 @@ from garrison.cyborg.availability import (
     known_methods,
     member,
     module,
-    only_originals,
 )
 from garrison.cyborg.game import Game
 from garrison.cyborg.script_files import ScriptFile, absolute_name, assigned_to_self
@@ -102,7 +101,7 @@ class _Reader(ast.NodeVisitor):
                 self.bound[name] = self.value(node.value)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """Note an attribute of something of ours, or one that only the original can mean."""
+        """Note an attribute of something of ours, or one whose name is CybORG's."""
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Store) and not isinstance(self.value(node.value), Instance):
             return
@@ -118,8 +117,6 @@ class _Reader(ast.NodeVisitor):
             if not self.is_own(node.value, name):
                 shown = "environment_controller" if kind is Game else kind.__name__
                 self.note(f"{shown}.{name}", attribute(kind, name), node)
-        elif name in only_originals():
-            self.note(f".{name}", MISSING, node)
         elif name in known_methods() and not self.is_own(node.value, name):
             self.note(f".{name}", THERE, node)
 
@@ -131,8 +128,9 @@ class _Reader(ast.NodeVisitor):
         if called == "get_attr" and words:
             if words[0] is None:
                 self.note(".get_attr(...)", UNKNOWN, node)
-            elif words[0] in only_originals():
-                self.note(f".get_attr({words[0]!r})", MISSING, node)
+            else:
+                mark = THERE if words[0] in known_methods() else UNKNOWN
+                self.note(f".get_attr({words[0]!r})", mark, node)
         elif called in ("getattr", "setattr") and len(words) > 1:
             holder = self.value(node.args[0])
             if isinstance(holder, Instance):

@@ -5,6 +5,8 @@ before PYTHONPATH, and many of these scripts lie beside a copy of the original. 
 of ours.
 """
 
+from __future__ import annotations  # another, older Python may start in the same shell
+
 import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
