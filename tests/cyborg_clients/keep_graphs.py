@@ -14,7 +14,7 @@ def main() -> None:
     """Print what the graphs are like after every step."""
     from CybORG import CybORG
     from CybORG.Agents import B_lineAgent, RedMeanderAgent
-    from graph_wrapper.wrapper import InductiveGraphWrapper
+    from graph_wrapper.wrapper import InductiveGraphWrapper  # type: ignore[import-not-found]
 
     scenario = str(inspect.getfile(CybORG))[:-10] + "/Shared/Scenarios/Scenario2.yaml"
     random.seed(SEED)
