@@ -8,6 +8,7 @@ import torch
 
 from garrison.agents import NetworkAgent
 from garrison.agents.forward import PlainNetwork, TorchNetwork
+from garrison.agents.network_agent import _value_unit
 from garrison.cage2 import VectorEnv
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.challenge.evaluation import evaluate
@@ -237,3 +238,11 @@ def test_a_clone_goes_on_by_itself_from_what_was_remembered(recurrent: int) -> N
         again.took(np.random.default_rng(number).choice(ACTION_IDS["compact"], 3))
     assert np.array_equal(agent.act(history[-1]), again.act(history[-1]))
     assert np.allclose(agent.explain().probabilities, again.explain().probabilities, atol=1e-6)
+
+
+def test_values_are_scaled_back_as_rewards_were_scaled() -> None:
+    moments = {"reward_scale": {"moments": np.array([10.0, 0.0, 40.0])}}
+    assert _value_unit({}, {}) == 1
+    assert _value_unit({"reward_scale": 0.5}, moments) == 2
+    assert _value_unit({"reward_scale": 0.5, "normalise_returns": True}, moments) == 4
+    assert _value_unit({"normalise_returns": True}, {}) is None  # a checkpoint without the learner's state

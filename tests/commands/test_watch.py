@@ -44,11 +44,11 @@ def test_nothing_is_opened_unless_it_is_asked_for(here: Path, monkeypatch: pytes
 
 
 def test_everything_else_is_written_beside_the_page(here: Path) -> None:
-    assert run("watch record --length 8 --out a/b.html --cynex c/x.json --text d/t.txt --png 0 8 --gif") == 0
-    assert written(here) == {"a/b.html", "c/x.json", "d/t.txt", "a/b-0.png", "a/b-8.png", "a/b.gif"}
+    assert run("watch record --length 3 --out a/b.html --cynex c/x.json --text d/t.txt --png 0 3 --gif") == 0
+    assert written(here) == {"a/b.html", "c/x.json", "d/t.txt", "a/b-0.png", "a/b-3.png", "a/b.gif"}
     assert json.loads(Path("c/x.json").read_text())["format_version"] == "2.0"
     assert "adversary: RedMeanderAgent" in Path("d/t.txt").read_text()
-    assert Path("a/b-8.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("a/b-3.png").read_bytes().startswith(b"\x89PNG")
     assert Path("a/b.gif").read_bytes().startswith(b"GIF89a")
 
 
