@@ -7,6 +7,7 @@ import pytest
 
 from garrison.cage2.names import HOSTS, RULES
 from garrison.cyborg.blue_actions import Analyse, DecoyApache, DecoyFemitter, Remove, Restore
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.cyborg_enums import (
     Architecture,
     FileType,
@@ -20,7 +21,6 @@ from garrison.cyborg.cyborg_enums import (
     SessionType,
     TrinaryEnum,
 )
-from garrison.cyborg.game import Game
 from garrison.cyborg.image_facts import BLUE, RED
 from garrison.cyborg.red_actions import (
     HTTPRFI,
@@ -52,13 +52,13 @@ def _own_draws() -> Iterator[None]:
         yield
 
 
-def red_sessions(game: Game, name: str) -> list[dict[str, Any]]:
+def red_sessions(game: Controller, name: str) -> list[dict[str, Any]]:
     """Return Red's sessions on a host, as the true state shows them."""
     sessions: list[dict[str, Any]] = game.get_agent_state("True").data[name]["Sessions"]
     return [session for session in sessions if session["Agent"] == RED]
 
 
-def processes(game: Game, name: str) -> list[dict[str, Any]]:
+def processes(game: Controller, name: str) -> list[dict[str, Any]]:
     """Return a host's processes, as the true state shows them."""
     listed: list[dict[str, Any]] = game.get_agent_state("True").data[name]["Processes"]
     return listed
@@ -153,7 +153,7 @@ def test_a_sweep_and_a_scan_tell_red_and_only_the_scan_tells_blue() -> None:
     assert all(49152 <= item["remote_port"] < 60000 for item in connections)
 
 
-def taken(seed: int) -> tuple[Game, dict[str, Any]]:
+def taken(seed: int) -> tuple[Controller, dict[str, Any]]:
     """Return a game in which Red took User1 by a reverse shell, and what Blue saw of it."""
     game = new_game(seed)
     sweep(game)
@@ -216,7 +216,7 @@ def test_ssh_tries_ten_passwords_and_logs_in_as_the_weak_account() -> None:
     assert (login["Process Name"], login["PPID"], login["Path"]) == ("sshd", 1091, "/usr/sbin")
 
 
-def user_shell(game: Game) -> int:
+def user_shell(game: Controller) -> int:
     """Let Red take User3 as www-data, detected, and return the shell's process id."""
     sweep(game)
     while True:

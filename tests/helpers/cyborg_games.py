@@ -8,7 +8,7 @@ from typing import Any
 
 from garrison.cage2.names import HOSTS
 from garrison.cyborg.action_base import Action, Sleep
-from garrison.cyborg.game import Game
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.image_facts import RED
 from garrison.cyborg.red_actions import DiscoverRemoteSystems
 
@@ -58,18 +58,18 @@ def noted(*plays: Action) -> Any:
     return type("Agent", (Noted,), {"calls": [], "plays": iter(plays)})
 
 
-def new_game(seed: int = 0, rules: str = "head", **agents: type) -> Game:
+def new_game(seed: int = 0, rules: str = "head", **agents: type) -> Controller:
     """Return a game that was made right after seeding Python's generator."""
     random.seed(seed)
-    return Game(rules, agents, Sleeper, SCRIPTS)
+    return Controller(rules, agents, Sleeper, SCRIPTS)
 
 
-def address(game: Game, name: str) -> IPv4Address:
+def address(game: Controller, name: str) -> IPv4Address:
     """Return a host's address."""
     return game.network.addresses[HOSTS.index(name)]
 
 
-def sweep(game: Game) -> None:
+def sweep(game: Controller) -> None:
     """Let Red find the addresses of its own subnet."""
     game.step(RED, DiscoverRemoteSystems(0, RED, game.network.subnets[USER_SUBNET]))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from garrison.cyborg.game import Game
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.refusal import MissingName, original_names
 from garrison.cyborg.script_files import assigned_to_self, place_of
 from garrison.cyborg.staging import SOURCE
@@ -57,7 +57,9 @@ def attribute(kind: type, name: str) -> str:
     if hasattr(kind, name) or name in _set_by(kind):
         return THERE
     known = original_names()["classes"]
-    if kind is Game or any(name in known.get(f"{parent.__module__}.{parent.__name__}", ()) for parent in kind.__mro__):
+    if kind is Controller or any(
+        name in known.get(f"{parent.__module__}.{parent.__name__}", ()) for parent in kind.__mro__
+    ):
         return MISSING
     return UNKNOWN
 

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from garrison.cyborg.game import Game
+    from garrison.cyborg.controller import Controller
 
 
 class FastBlue:
     """For wrappers that show Blue the challenge's own vector. The bits are overwritten by the next call."""
 
-    def __init__(self, game: "Game") -> None:
+    def __init__(self, game: "Controller") -> None:
         self._game = game
 
     @property

@@ -13,8 +13,8 @@ from inspect import isfunction
 from time import perf_counter
 from typing import Any
 
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.fast_door import FastBlue
-from garrison.cyborg.game import Game
 from garrison.cyborg.sides import Side
 
 COUNTED = {
@@ -24,7 +24,7 @@ COUNTED = {
     "_follow": "dicts made",
     "get_true_state": "true states",
 }
-"""Methods of `Game`, and what a call of each is in the table."""
+"""Methods of `Controller`, and what a call of each is in the table."""
 
 
 class InsideClock:
@@ -78,27 +78,27 @@ class Tally:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
 
     def counted(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a method of `Game` whose calls are counted."""
+        """Return a method of `Controller` whose calls are counted."""
 
         @wraps(function)
-        def call(game: Game, *args: Any, **kwargs: Any) -> Any:
+        def call(game: Controller, *args: Any, **kwargs: Any) -> Any:
             self.counts[players(game)][what] += 1
             return function(game, *args, **kwargs)
 
         return call
 
     def made(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the constructor of `Game`, counted."""
+        """Return the constructor of `Controller`, counted."""
 
         @wraps(function)
-        def call(game: Game, *args: Any, **kwargs: Any) -> None:
+        def call(game: Controller, *args: Any, **kwargs: Any) -> None:
             function(game, *args, **kwargs)
             self.games[players(game)] += 1
 
         return call
 
 
-def players(game: Game) -> str:
+def players(game: Controller) -> str:
     """Return who plays a game, without Green."""
     sides = game._sides  # asking for them by their public name would make dicts
     return " against ".join(
@@ -110,8 +110,8 @@ def watch(entries: Iterable[type]) -> None:
     """Count and time from now on, and print the table when the process ends; `entries` are what scripts call."""
     clock, tally = InsideClock(), Tally()
     for method, what in COUNTED.items():
-        setattr(Game, method, tally.counted(what, getattr(Game, method)))
-    Game.__init__ = tally.made(Game.__init__)  # type: ignore[method-assign]
+        setattr(Controller, method, tally.counted(what, getattr(Controller, method)))
+    Controller.__init__ = tally.made(Controller.__init__)  # type: ignore[method-assign]
     for entry in (*entries, FastBlue):
         for name, function in list(vars(entry).items()):
             if isfunction(function) and (name == "__init__" or not name.startswith("_")):

@@ -16,7 +16,7 @@ from garrison.cyborg.availability import (
     member,
     module,
 )
-from garrison.cyborg.game import Game
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.script_files import ScriptFile, absolute_name, assigned_to_self
 
 PACKAGE = "CybORG"
@@ -115,7 +115,7 @@ class _Reader(ast.NodeVisitor):
         elif isinstance(holder, Instance) or inspect.isclass(holder):
             kind = holder.kind if isinstance(holder, Instance) else holder
             if not self.is_own(node.value, name):
-                shown = "environment_controller" if kind is Game else kind.__name__
+                shown = "environment_controller" if kind is Controller else kind.__name__
                 self.note(f"{shown}.{name}", attribute(kind, name), node)
         elif name in known_methods() and not self.is_own(node.value, name):
             self.note(f".{name}", THERE, node)
@@ -172,7 +172,7 @@ class _Reader(ast.NodeVisitor):
             return self.bound[name]
         if isinstance(node, ast.Attribute):
             if node.attr == "environment_controller":
-                return Instance(Game)
+                return Instance(Controller)
             holder = self.value(node.value)
             if isinstance(holder, ModuleType):
                 return vars(holder).get(node.attr)

@@ -4,7 +4,7 @@ import random
 from typing import Any, ClassVar
 
 from CybORG.Shared import Results
-from garrison.cyborg.game import Game
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.refusal import NotInGarrison, refuses
 from garrison.cyborg.scenario_file import check_scenario
 from garrison.cyborg.script_settings import chosen_rules
@@ -33,7 +33,7 @@ class CybORG:
         self.scenario_file = scenario_file
         self.environment_controller = self._create_env_controller(env_config, agents)
 
-    def _create_env_controller(self, env_config: Any, agents: dict[str, Any] | None) -> Game:
+    def _create_env_controller(self, env_config: Any, agents: dict[str, Any] | None) -> Controller:
         if self.env == "aws":
             raise NotInGarrison("the environment aws")
         if self.env != "sim":
@@ -41,7 +41,7 @@ class CybORG:
         check_scenario(self.scenario_file)
         from CybORG.Agents import B_lineAgent, RedMeanderAgent, SleepAgent  # they import this package themselves
 
-        return Game(chosen_rules(), agents, SleepAgent, {B_lineAgent: "bline", RedMeanderAgent: "meander"})
+        return Controller(chosen_rules(), agents, SleepAgent, {B_lineAgent: "bline", RedMeanderAgent: "meander"})
 
     def step(self, agent: str | None = None, action: Any = None, skip_valid_action_check: bool = False) -> Results:
         """Play a step for an agent, with its action; agents that are not given one are asked."""

@@ -16,7 +16,7 @@ path = str(Path(__file__).with_name("version.txt"))
 CYBORG_VERSION = Path(path).read_text().rstrip("\n")
 
 if is_verified():
-    from garrison.cyborg.watching import note_games
+    from garrison.cyborg.noting import note_games
 
     note_games(CybORG)
 

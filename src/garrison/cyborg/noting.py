@@ -21,7 +21,7 @@ _objects = 0
 """how many were made in this process"""
 
 
-class Watched:
+class Noted:
     """One CybORG object: its calls, until enough episodes were played."""
 
     def __init__(self, episodes: int, folder: Path) -> None:
@@ -87,7 +87,7 @@ def is_cyborgs(agent: Any) -> bool:
 class NotedDoor:
     """Blue's way without dicts, noted as if every call had been one of CybORG's own."""
 
-    def __init__(self, cyborg: Any, door: Any, watching: Watched) -> None:
+    def __init__(self, cyborg: Any, door: Any, watching: Noted) -> None:
         self._cyborg = cyborg
         self._door = door
         self._watching = watching
@@ -120,7 +120,7 @@ def note_games(cyborg_class: Any) -> None:
     episodes, folder = verified()
     construct, reset, step = cyborg_class.__init__, cyborg_class.reset, cyborg_class.step
     fast_blue = cyborg_class._fast_blue.fget
-    watched: WeakKeyDictionary[Any, Watched] = WeakKeyDictionary()
+    watched: WeakKeyDictionary[Any, Noted] = WeakKeyDictionary()
 
     def noted_door(cyborg: Any) -> Any:
         door, watching = fast_blue(cyborg), watched.get(cyborg)
@@ -130,7 +130,7 @@ def note_games(cyborg_class: Any) -> None:
     def noted_construct(
         cyborg: Any, scenario_file: Any, environment: str = "sim", env_config: Any = None, agents: Any = None
     ) -> None:
-        watching = watched[cyborg] = Watched(episodes, folder)
+        watching = watched[cyborg] = Noted(episodes, folder)
         before = random.getstate()
         construct(cyborg, scenario_file, environment, env_config, watching.agents(agents))
         named = {side: agent.__name__ if is_cyborgs(agent) else "" for side, agent in (agents or {}).items()}

@@ -11,8 +11,8 @@ from garrison.cage2.names import ACTIONS, HOSTS, RULES
 from garrison.cyborg import game as game_module
 from garrison.cyborg.action_base import Action, InvalidAction, Sleep
 from garrison.cyborg.blue_actions import Analyse, DecoyApache, Misinform, Monitor, Remove, Restore, blue_action
+from garrison.cyborg.controller import Controller
 from garrison.cyborg.cyborg_enums import TrinaryEnum
-from garrison.cyborg.game import Game
 from garrison.cyborg.image_facts import AGENTS, BLUE, GREEN, RED
 from garrison.cyborg.red_actions import (
     HTTPRFI,
@@ -41,7 +41,7 @@ def _own_draws() -> Iterator[None]:
         yield
 
 
-def everything(game: Game) -> dict[str, Any]:
+def everything(game: Controller) -> dict[str, Any]:
     """Return all that can be asked of a game."""
     told = {
         name: (
@@ -366,7 +366,7 @@ def test_addresses_are_listed_subnet_by_subnet() -> None:
 
 def test_two_games_share_pythons_generator() -> None:
     one = new_game(11)
-    two = Game("head", None, Sleeper, {})
+    two = Controller("head", None, Sleeper, {})
     alone = new_game(11)
     first = alone.hostname_ip_map
     alone.reset()

@@ -47,7 +47,7 @@ MAX_UNREAD = 1000
 _SLEEP_NUMBER = 0
 
 
-class Game:
+class Controller:
     """A running CybORG: what the original calls its environment controller, as far as it is here.
 
     Args:
