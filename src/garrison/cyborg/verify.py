@@ -38,7 +38,7 @@ class Verification:
     """How what a script played compares with the original.
 
     Args:
-        played: the folder into which the script's processes wrote, see `watching`.
+        played: the folder into which the script's processes wrote, see `noting`.
         rules: that the script played by.
         original: the folder with the original's package.
         ours: the folder with our package, which the original's process must not find.
