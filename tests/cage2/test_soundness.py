@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from garrison.cage2 import soundness
-from garrison.cage2.layout import SCENARIO, STATE, TAPE
+from garrison.cage2.layout import DETAILS, SCENARIO, STATE, TAPE
 from garrison.cage2.names import NUM_ACTIONS, SCRIPTED_REDS
 from garrison.cage2.vector_env import VectorEnv
 from garrison.cage2.workflow import Workflow
@@ -56,6 +56,7 @@ def refused_or_played(envs: VectorEnv, state: Any) -> bool:
         (STATE, soundness.STATE_RANGES),
         (SCENARIO, soundness.SCENARIO_RANGES),
         (TAPE, soundness.TAPE_RANGES),
+        (DETAILS, soundness.DETAILS_RANGES),
     ],
 )
 def test_every_field_has_a_range(dtype: np.dtype[np.void], ranges: Mapping[str, Any]) -> None:
@@ -131,6 +132,24 @@ def test_a_few_flipped_bytes_do_no_harm(places: list[tuple[int, int]], red: str)
     raw = state.view(np.uint8).reshape(4, -1)
     for place, value in places:
         raw[2, place] = value
+    refused_or_played(envs, state)
+
+
+@settings(max_examples=100)
+@given(
+    field=st.sampled_from([name for name in DETAILS.names or () if name not in ("used_ports", "unused")]),
+    red=st.sampled_from(["bline", "meander"]),
+    data=st.data(),
+)
+def test_one_wild_field_of_the_details_does_no_harm(field: str, red: str, data: Any) -> None:
+    envs = played(red, steps=15, n=2, source="cyborg")
+    state = envs.get_state()
+    number = DETAILS[field].base
+    limits = np.iinfo(number)
+    wild = data.draw(st.integers(limits.min, limits.max) | st.sampled_from([0, 1, -1 % (limits.max + 1), 8, 12]))
+    numbers = state[field].reshape(2, -1)
+    numbers[data.draw(st.integers(0, 1)), data.draw(st.integers(0, min(40, numbers.shape[1] - 1)))] = wild
+    state[field] = numbers.reshape(state[field].shape)
     refused_or_played(envs, state)
 
 
