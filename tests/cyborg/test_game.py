@@ -230,6 +230,21 @@ def test_a_priority_decides_which_exploit_is_tried() -> None:
         assert type(tried.sub_action) is HTTPRFI
 
 
+def test_a_priority_draws_the_other_choice_all_the_same() -> None:
+    for seed in range(5):  # the same number of words may be drawn by chance
+        game = new_game(seed)
+        sweep(game)
+        target = address(game, "User3")
+        game.step(RED, DiscoverNetworkServices(0, RED, target))
+        twin, before = deepcopy(game), random.getstate()
+        told = game.step(RED, ExploitRemoteService(0, RED, target, priority=HTTPRFI)).observation
+        after = random.getstate()
+        random.setstate(before)
+        random.random()
+        assert twin.step(RED, HTTPRFI(0, RED, target, 0)).observation == told
+        assert random.getstate() == after
+
+
 # --- rewards
 
 
@@ -339,6 +354,14 @@ def test_a_copy_goes_its_own_way() -> None:
     for number in numbers(5, 10):
         copy.step(BLUE, blue_action(number))
     assert everything(copy) == everything(game)
+
+
+def test_addresses_are_listed_subnet_by_subnet() -> None:
+    game = new_game()
+    enterprise, operational = ["Enterprise0", "Enterprise1", "Enterprise2", "Defender"], ["Op_Server0", "Op_Host0"]
+    assert list(game.hostname_ip_map)[:6] == enterprise + operational
+    assert list(game.subnet_cidr_map) == ["Enterprise", "Operational", "User"]
+    assert all(game.hostname_ip_map[name] in game.subnet_cidr_map["Enterprise"] for name in enterprise)
 
 
 def test_two_games_share_pythons_generator() -> None:

@@ -59,4 +59,6 @@ def test_every_weak_account_is_one_that_the_rules_can_guess() -> None:
 
 def test_first_sessions_and_what_hosts_tell() -> None:
     assert [session.agent for session in FIRST_SESSIONS] == ["Blue"] * 14 + ["Green"] * 8 + ["Red"]
+    as_system = [HOSTS[session.host] for session in FIRST_SESSIONS if session.user == "SYSTEM"]
+    assert as_system == ["Enterprise1", "Enterprise2", "User0"]
     assert HOSTS[reveals()[HOSTS.index("Enterprise2")]] == "Op_Server0"
