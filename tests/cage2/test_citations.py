@@ -20,7 +20,7 @@ def missing(text: str) -> set[str]:
     """Return what `text` cites and nobody explains."""
     paragraphs = set(re.findall(r"§\d+(?:\.\d+)?", text))
     draws = {draw for group in re.findall(r"\(([RBAX]\d(?:, [RBAX]\d)*)\)", text) for draw in group.split(", ")}
-    quirks = set(re.findall(r"\bQ\d+\b", text))
+    quirks = set(re.findall(r"\bQ\d{1,2}\b", text))  # three digits and more are patches of Windows
     return (paragraphs - PARAGRAPHS) | (draws - DRAWS) | (quirks - (EXPLAINED & PLACED))
 
 

@@ -134,6 +134,7 @@ def test_a_wrong_name_is_a_sentence(red: str, message: str) -> None:
         VectorEnv(1, red=red)
 
 
+@pytest.mark.slow
 def test_picks_are_among_the_allowed_and_even() -> None:
     envs = VectorEnv(30_000)
     envs.reset(seed=0)

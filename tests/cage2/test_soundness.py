@@ -135,6 +135,7 @@ def test_a_few_flipped_bytes_do_no_harm(places: list[tuple[int, int]], red: str)
     refused_or_played(envs, state)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     field=st.sampled_from([name for name in DETAILS.names or () if name not in ("used_ports", "unused")]),
