@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from garrison.cage2.names import ACTIONS, HOSTS, RULES
-from garrison.cyborg import game as game_module
+from garrison.cyborg import controller
 from garrison.cyborg.action_base import Action, InvalidAction, Sleep
 from garrison.cyborg.blue_actions import Analyse, DecoyApache, Misinform, Monitor, Remove, Restore, blue_action
 from garrison.cyborg.controller import Controller
@@ -304,7 +304,7 @@ def test_the_world_catches_up_by_itself_when_much_is_unread(monkeypatch: pytest.
     with kept_generator():
         for number in numbers(3, 40):
             early.fast_blue.step(number)  # type: ignore[union-attr]
-    monkeypatch.setattr(game_module, "MAX_UNREAD", 6)
+    monkeypatch.setattr(controller, "MAX_UNREAD", 6)
     for number in numbers(3, 40):
         late.fast_blue.step(number)  # type: ignore[union-attr]
         assert len(late._unread) <= 6
