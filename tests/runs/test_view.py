@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
+from garrison.formatting import clock, short
 from garrison.learn import stages
 from garrison.runs.characters import on_scale, sparkline
 from garrison.runs.view import NUMBERS, Clock, LiveView, PlainView, QuietView, Title, make_view
-from garrison.text import clock, short
 
 TITLE = Title("ppo-mixed", "against bline, 16 environments", "runs/x", {"random": -646.7, "the winner": -15.2})
 ROW = {

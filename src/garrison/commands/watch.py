@@ -20,8 +20,8 @@ from garrison.episodes.episode_files import PAGE, SUFFIXES, is_recording, json_t
 from garrison.episodes.game import DEFAULT_WATCHED_RED
 from garrison.episodes.watching import Watched, watch
 from garrison.errors import UserError
+from garrison.formatting import plural, short
 from garrison.storage.atomic import write_text
-from garrison.text import plural, short
 from garrison.workflow.orders import index_of, parse_order
 
 ALL_TURNS = "all"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import tyro
 
 from garrison.commands.flags import value_of, with_new_names
+from garrison.formatting import clock, short
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
 from garrison.runs.marks import RESUMED, STARTED, add_mark
 from garrison.runs.page_rhythm import NoPages, PageRhythm
 from garrison.system import require
-from garrison.text import clock, short
 from garrison.workflow.decisions import GP
 from garrison.workflow.settings import SEARCH, SearchExperiment
 from garrison.workflow.surrogate import require_sklearn

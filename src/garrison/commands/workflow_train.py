@@ -10,10 +10,10 @@ import tyro
 
 from garrison.commands.flags import leading, value_of
 from garrison.errors import UserError
+from garrison.formatting import clock, short
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import Title
 from garrison.system import require
-from garrison.text import clock, short
 from garrison.workflow.compliance_view import make_compliance_view
 from garrison.workflow.orders import CANONICAL, ORDERS, label, name_of, parse_orders
 from garrison.workflow.settings import TRAIN, WorkflowExperiment

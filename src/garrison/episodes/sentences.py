@@ -21,7 +21,7 @@ from garrison.cage2.names import (
     RedKind,
     Success,
 )
-from garrison.text import plural
+from garrison.formatting import plural
 
 
 def decoy_name(d: int) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from garrison.formatting import plural
 from garrison.profile.findings import cpu_share
-from garrison.text import plural
 from garrison.vector.registry import BACKENDS
 from garrison.vector.timing.cost_model import Load, Overheads, predict
 from garrison.vector.timing.parts import BINS, Distribution

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from garrison.text import plural
+from garrison.formatting import plural
 from garrison.workers import pin
 
 QUEUED = 0.10

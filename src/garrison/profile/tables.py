@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from garrison.formatting import duration, microseconds, plural
 from garrison.profile.advice import Measured, distribution, load_of
-from garrison.text import duration, microseconds, plural
 from garrison.vector.timing.cost_model import slowest_group
 from garrison.vector.timing.parts import PARTS, edges
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from garrison.errors import UserError
+from garrison.formatting import cell
 from garrison.learn import stages
 from garrison.registration import CAGE2
 from garrison.report.history import REWARD, SPEED, RunHistory
 from garrison.tasks.cage2 import parse_odds
-from garrison.text import cell
 
 Facts = dict[str, Any]
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from garrison.formatting import plural
 from garrison.learn.metrics import meaning
 from garrison.report.comparison import DIFFER, Facts, differences, rendered, settings_that_differ, title
 from garrison.report.curves import band, curve
@@ -22,7 +23,6 @@ from garrison.report.page import BROAD, NARROW, Chart, Figure, Page, Series, lin
 from garrison.report.run_groups import RunGroup, grouped, with_agents, written_score
 from garrison.report.stage_chart import stage_chart
 from garrison.tasks.confidence import mean95
-from garrison.text import plural
 
 FEW = 10  # rows of a table that is not folded
 SMALL = 230.0  # pixels of the height of a chart among others

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from garrison.challenge import leaderboard
 from garrison.errors import UserError
+from garrison.formatting import plural, short
 from garrison.registration import CAGE2
 from garrison.report.history import RunHistory
 from garrison.runs.experiment import parse_duration
 from garrison.storage.schema import is_number
 from garrison.tasks.cage2 import is_own, parse_odds
-from garrison.text import plural, short
 
 AGENT_ROWS = 200  # of the metrics of one of several agents
 

@@ -5,12 +5,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from garrison.formatting import clock, short
 from garrison.report.history import RunHistory
 from garrison.report.page import Cell, Page
 from garrison.report.run_facts import is_agent
 from garrison.runs import marks
 from garrison.runs.page_rhythm import FILE
-from garrison.text import clock, short
 
 LISTED = 30  # of what happened, the newest
 TOLD = {marks.STARTED: "started", marks.RESUMED: "resumed", marks.BEST: "best score so far:", marks.SAID: ""}

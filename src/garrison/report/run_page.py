@@ -4,6 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from time import time
 
+from garrison.formatting import clock, short
 from garrison.report.history import REWARD, SPEED, RunHistory
 from garrison.report.page import Cell, Page, Tile
 from garrison.report.run_actions import add_actions
@@ -15,7 +16,6 @@ from garrison.report.run_score import add_score
 from garrison.report.run_state import RUNNING, RunState, begun, ending_of, is_told, state_of
 from garrison.runs.page_rhythm import FILE
 from garrison.tasks.cage2 import WATCH
-from garrison.text import clock, short
 
 ROWS = 600
 """Of the metrics: more than a chart can show."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from garrison.challenge import leaderboard
+from garrison.formatting import cell
 from garrison.report.history import REWARD, RunHistory
 from garrison.report.page import Cell, Page
 from garrison.report.search_history import order_text
 from garrison.runs.page_rhythm import FILE
 from garrison.tasks.confidence import mean95
-from garrison.text import cell
 
 EPISODES = {
     "mean": "mean return",

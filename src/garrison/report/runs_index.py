@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from garrison.formatting import clock, plural, short
 from garrison.report.curves import band, curve, window_for
 from garrison.report.history import REWARD, RunHistory, spans_magnitudes
 from garrison.report.page import BROAD, NARROW, Cell, Chart, Page, Series, Tile, lines, sparkline
@@ -17,7 +18,6 @@ from garrison.report.run_groups import RunGroup, grouped, score_of, written_scor
 from garrison.report.run_state import RUNNING, RunState, begun, is_run, state_of
 from garrison.report.search_state import is_search, read_results, state_of_search
 from garrison.runs.page_rhythm import FILE
-from garrison.text import clock, plural, short
 
 DEPTH = 4  # folders below the one that is listed
 ROWS = 200  # of a run's metrics

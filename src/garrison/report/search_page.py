@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from garrison.cage2.workflow import UNITS
+from garrison.formatting import clock, plural, short
 from garrison.report.history import spans_magnitudes
 from garrison.report.page import (
     BROAD,
@@ -27,7 +28,6 @@ from garrison.report.run_page import MOMENT, SLOWEST
 from garrison.report.run_state import RunState
 from garrison.report.search_history import PLACES, SearchHistory, order_text
 from garrison.runs.page_rhythm import FILE
-from garrison.text import clock, plural, short
 
 Tried = dict[str, Any]
 

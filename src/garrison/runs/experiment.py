@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 import tyro
 
 from garrison.errors import UserError
+from garrison.formatting import short
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
 from garrison.runs import yaml_settings
@@ -14,7 +15,6 @@ from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
-from garrison.text import short
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 NO_PRESET = "none"

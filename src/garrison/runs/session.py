@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from garrison.errors import GarrisonError, UserError
+from garrison.formatting import short
 from garrison.learn.config import LearnerConfig
 from garrison.learn.envs import extras_space
 from garrison.learn.nn.description import describe_policy
@@ -33,7 +34,6 @@ from garrison.runs.starvation import no_watch
 from garrison.runs.summary import summarise, write_summary
 from garrison.runs.view import NoView, View
 from garrison.tasks.task import FinalScore, NotScored
-from garrison.text import short
 
 if TYPE_CHECKING:
     import torch

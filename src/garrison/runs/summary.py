@@ -3,13 +3,13 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
+from garrison.formatting import clock, short
 from garrison.runs import marks
 from garrison.runs.experiment import Experiment
 from garrison.runs.folder import RunFolder
 from garrison.runs.follower import Follower
 from garrison.runs.recorder import reason
 from garrison.storage.atomic import write_json
-from garrison.text import clock, short
 
 if TYPE_CHECKING:
     from garrison.learn.result import Result

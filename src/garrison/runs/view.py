@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from garrison.formatting import clock, short
 from garrison.learn import stages
 from garrison.runs.characters import bar, fit, on_scale, rows_of, sparkline
 from garrison.runs.interrupts import SilentInterrupts
-from garrison.text import clock, short
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

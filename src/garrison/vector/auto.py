@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from garrison.text import duration
+from garrison.formatting import duration
 from garrison.vector.base import Setup
 from garrison.vector.timing.cost_model import Load, predict
 from garrison.vector.timing.parts import BINS, Distribution, bins_of, clock

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from garrison.text import plural
+from garrison.formatting import plural
 from garrison.workers import channel
 from garrison.workers.channel import Message
 from garrison.workers.faults import EnvFailed

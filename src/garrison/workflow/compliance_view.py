@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import Any
 
+from garrison.formatting import short
 from garrison.report.workflow_metrics import ALIGNMENT, COMPLIANCE, ENV_REWARD, EPISODES, FIXES, TOTAL
 from garrison.runs.characters import bar
 from garrison.runs.view import LINE_EVERY, LiveView, PlainView, QuietView, Title, View
-from garrison.text import short
 
 ROWS = {"environment reward": ENV_REWARD, "alignment reward": ALIGNMENT, "sum": TOTAL, "fixes per episode": FIXES}
 

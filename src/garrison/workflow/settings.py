@@ -10,6 +10,7 @@ import tyro
 
 from garrison.cage2.workflow import DEFINITIONS, FOOTHOLDS, Workflow
 from garrison.errors import UserError, choose
+from garrison.formatting import short
 from garrison.learn.config import LearnerConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
 from garrison.registration import CAGE2
@@ -17,7 +18,6 @@ from garrison.runs import yaml_settings
 from garrison.runs.experiment import Experiment
 from garrison.tasks.cage2 import NATIVE
 from garrison.tasks.registry import EnvConfig
-from garrison.text import short
 from garrison.workflow.decisions import EXHAUSTIVE, GP, METHODS
 from garrison.workflow.orders import ORDERS, label
 from garrison.workflow.stopping import StopRules

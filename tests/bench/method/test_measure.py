@@ -7,7 +7,7 @@ import pytest
 
 from garrison.bench.method.fresh import Configuration, Sample
 from garrison.bench.method.measure import BenchResult, Measurement, command_line, measure
-from garrison.text import short
+from garrison.formatting import short
 
 HERE = "tests.helpers.bench_workloads"
 

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from garrison.formatting import short
 from garrison.report.page import (
     NARROW,
     Bars,
@@ -22,7 +23,6 @@ from garrison.report.page import (
 )
 from garrison.report.page.heatmap import STRONGEST
 from garrison.report.page.scale import cost_scale, scale
-from garrison.text import short
 from garrison.viewer.palette import HEAT, INK, PAPER
 
 

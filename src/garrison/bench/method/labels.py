@@ -7,7 +7,7 @@ nothing reads a name.
 from collections.abc import Callable
 from typing import Any
 
-from garrison.text import plural
+from garrison.formatting import plural
 
 Labels = dict[str, Any]
 

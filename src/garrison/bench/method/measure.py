@@ -19,7 +19,7 @@ from garrison import system
 from garrison.bench.method.fresh import Configuration, Sample, run_fresh
 from garrison.bench.method.labels import Labels
 from garrison.bench.method.terminal import print_table
-from garrison.text import short
+from garrison.formatting import short
 
 STEADY = 0.10
 """The widest spread (interquartile range over median) of a number that may stand alone."""

@@ -35,8 +35,8 @@ from garrison.bench.publish.stored import (
     short_name,
 )
 from garrison.errors import UserError, foreign
+from garrison.formatting import short
 from garrison.report.page import Cell, Page
-from garrison.text import short
 
 
 class Section(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 from garrison.bench.method.labels import GARRISON
 from garrison.bench.publish.markdown import link, markdown
 from garrison.bench.publish.stored import StoredRow, facts, find, load, measured, rate, share, short_name
-from garrison.text import short
+from garrison.formatting import short
 
 MEASURED = ("", "steps/s", "efficiency", "bytes per step", "publish", "fetch", "lag", "waits for")
 SIMULATORS = {"compiled": "compiled CAGE-2", "paced": "a slow simulator"}

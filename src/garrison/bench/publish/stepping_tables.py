@@ -22,7 +22,7 @@ from garrison.bench.publish.stored import (
     short_name,
     value,
 )
-from garrison.text import plural
+from garrison.formatting import plural
 
 WINNERS = ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit")
 

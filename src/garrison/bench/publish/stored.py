@@ -9,7 +9,7 @@ from typing import Any
 from garrison.bench.method.labels import Labels, name_of
 from garrison.bench.method.measure import STEADY
 from garrison.errors import UserError
-from garrison.text import ratio, short
+from garrison.formatting import ratio, short
 
 StoredResult = dict[str, Any]
 StoredRow = dict[str, Any]

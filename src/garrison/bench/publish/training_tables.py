@@ -21,7 +21,7 @@ from garrison.bench.publish.stored import (
 )
 from garrison.bench.publish.user_rows import HEADER, beside, known
 from garrison.challenge.leaderboard import leaderboard
-from garrison.text import clock, short
+from garrison.formatting import clock, short
 
 LEARNERS, ORDERS, WORKFLOW_COST = "learners/comparison", "workflow/orders", "workflow/cost"
 RANKS = (10, 1)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from garrison.text import ratio, short
+from garrison.formatting import ratio, short
 
 UserRow = dict[str, Any]
 """One entry of `tables` in users.json."""

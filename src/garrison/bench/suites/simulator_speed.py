@@ -17,8 +17,8 @@ from garrison.bench.method.measure import BenchResult, doubling, measure
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import workflow_cost
 from garrison.bench.suites.simulators import is_installed, minicage_module
+from garrison.formatting import short
 from garrison.system import cores, require
-from garrison.text import short
 
 SIMULATORS, JAX = "garrison.bench.suites.simulators", "garrison.bench.suites.jax_workloads"
 WORTH_THREADS = 4096

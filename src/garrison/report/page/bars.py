@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from garrison.formatting import short
 from garrison.report.page.charts import Chart, nothing, series_legend
 from garrison.report.page.scale import Scale, finite, scale
 from garrison.report.page.svg import (
@@ -20,7 +21,6 @@ from garrison.report.page.svg import (
     row_room,
     tip,
 )
-from garrison.text import short
 
 LINE = 15.0  # pixels of a line of a group's name
 ROW = 26.0  # pixels of one lying bar with the gap below it

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from garrison.formatting import short
 from garrison.report.page.svg import CHARACTER, Frame, element, escape, tip
-from garrison.text import short
 
 SMALL = 0.9  # of `CHARACTER`: these names are written smaller than the ticks
 ROW = 13.0  # pixels of a line of names

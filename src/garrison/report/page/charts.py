@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from garrison.formatting import short
 from garrison.report.page.chart_marks import Level, Mark, draw_levels, draw_marks
 from garrison.report.page.scale import Scale, cost_scale, finite, scale
 from garrison.report.page.svg import WIDTH, Frame, colour, element, escape, frame, picture, tip
-from garrison.text import short
 
 MARKED = 60
 """A line of more points than this is drawn without markers."""

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 
+from garrison.formatting import short
 from garrison.report.page.charts import Chart, nothing
 from garrison.report.page.scale import finite
 from garrison.report.page.svg import CHARACTER, WIDTH, element, escape, picture, row_label, row_room, tip
-from garrison.text import short
 
 STRONGEST = 0.9  # opacity of the largest value
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from garrison.formatting import short
 from garrison.report.page.charts import Chart
 from garrison.report.page.live import live_attributes, live_script, old_note
 from garrison.report.page.style import CSS
 from garrison.report.page.svg import escape
 from garrison.storage.atomic import write_bytes
-from garrison.text import short
 
 # A number, with its mark, unit and spread or range: ~12.3 k, -45.2 ± 0.5, 1,500 to 2,000, 97 %.
 _NUMBER = re.compile(r"[~<>±+-]? ?\d[\d,.:]*( ?[%a-zA-Zµ]{1,2})?( (±|to) [\d,.]+( ?[%a-zA-Zµ]{1,2})?)?")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from garrison.text import UNITS, short
+from garrison.formatting import UNITS, short
 
 NEAR_ZERO = 0.1
 """An axis of positive numbers that begins below this share of its end begins at 0."""
