@@ -3,6 +3,7 @@
 from gymnasium.envs import registration
 
 CAGE2 = "garrison/CAGE2-v0"
+CAGE2_TEXT = "garrison/CAGE2-Text-v0"
 PROCGEN_GAMES = (
     "bigfish",
     "bossfight",
@@ -44,6 +45,8 @@ def register() -> None:
             entry_point="garrison.cage2.env:Env",
             vector_entry_point="garrison.cage2.vector_env:VectorEnv",
         )
+    if CAGE2_TEXT not in registration.registry:
+        registration.register(id=CAGE2_TEXT, entry_point="garrison.text.text_env:TextEnv")
     if "garrison/CybORG-v0" not in registration.registry:
         registration.register(id="garrison/CybORG-v0", entry_point="garrison.cage2.cyborg:CyborgEnv")
     for name, game in PROCGEN_IDS.items():

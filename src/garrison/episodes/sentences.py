@@ -3,6 +3,8 @@
 Everything is read from the true states before the turn, between its two halves and after it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -142,17 +144,17 @@ def _impact_sentence(middle: Record, after: Record, host: str, won: bool) -> str
     return f"Red uses Impact on {host} again; the service is down already."
 
 
-def seen_sentence(before: Record, after: Record) -> str:
-    """Say what Blue saw, and how its table changed."""
+def seen_sentence(before: Record, after: Record, hosts: Sequence[str] = HOSTS) -> str:
+    """Say what Blue saw, and how its table changed; of both only what Blue knows is read. `hosts` are their names."""
     host = int(after["active_host"])
     if after["activity"] == Activity.EXPLOIT:
-        seen = f"Blue sees an exploit on {HOSTS[host]}"
+        seen = f"Blue sees an exploit on {hosts[host]}"
     elif after["activity"] == Activity.SCAN:
-        seen = f"Blue sees a scan of {HOSTS[host]}"
+        seen = f"Blue sees a scan of {hosts[host]}"
     else:
         seen = "Blue sees nothing"
     changes = [
-        f"{HOSTS[h]} {BELIEFS[before['belief'][h]]} → {BELIEFS[after['belief'][h]]}"
+        f"{hosts[h]} {BELIEFS[before['belief'][h]]} → {BELIEFS[after['belief'][h]]}"
         for h in np.flatnonzero(before["belief"] != after["belief"]).tolist()
     ]
     return f"{seen}; its table: {', '.join(changes)}." if changes else f"{seen}."
