@@ -5,6 +5,7 @@ from . import cluster as cluster
 from . import episodes as episodes
 from . import learn as learn
 from . import runs as runs
+from . import text as text
 from . import vector as vector
 from .agents.load import load_agent as load_agent
 from .episodes.watching import watch as watch

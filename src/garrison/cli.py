@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
+    "text": ("garrison.commands.text", "let language models defend: observations and actions in words"),
     "conformance": ("garrison.commands.conformance", "replay recorded CybORG episodes and compare every value"),
     "cyborg": ("garrison.commands.cyborg", "run scripts that were written for CybORG, unchanged, on this simulator"),
     "bench": ("garrison.commands.bench", "measure the simulator and the backends, beside every installed peer"),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from garrison.episodes.episode import Episode
 from garrison.episodes.game import Game
@@ -41,16 +42,22 @@ def choose_episodes(
         raise UserError(f"of {episodes} episodes the worst 1 to {episodes} can be shown; got {worst}.")
     say(f"{episodes:,} episodes of {game.length} steps")
     played = play(agent, game, range(seed, seed + episodes))
-    order = np.argsort(played.totals, kind="stable")
-    chosen: dict[int, str] = {}
-    names = [(int(order[k]), f"{_place(k)}worst") for k in range(worst)]
-    names += [(int(order[(episodes - 1) // 2]), "median"), (int(order[-1]), "best")]
-    for row, name in names:  # of a few episodes, one may be several of these
-        chosen.setdefault(row, f"{name} of {episodes:,}")
+    chosen = worst_median_best(played.totals, worst)
     say(f"recording {len(chosen)} of {episodes:,} episodes")
     rows = list(chosen)
     some = Totals(played.seeds[rows], played.totals[rows], played.actions[rows])
     return record(agent, game, some, reference, list(chosen.values()))
+
+
+def worst_median_best(totals: NDArray[np.float64], worst: int = 1) -> dict[int, str]:
+    """Return which episodes to show, and why each: the `worst` worst, the very worst first, the median and the best."""
+    order = np.argsort(totals, kind="stable")
+    names = [(int(order[k]), f"{_place(k)}worst") for k in range(worst)]
+    names += [(int(order[(len(totals) - 1) // 2]), "median"), (int(order[-1]), "best")]
+    chosen: dict[int, str] = {}
+    for row, name in names:  # of a few episodes, one may be several of these
+        chosen.setdefault(row, f"{name} of {len(totals):,}")
+    return chosen
 
 
 def _place(k: int) -> str:

@@ -5,10 +5,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from garrison.cage2.inputs import HIGHEST_SEED
 from garrison.cage2.layout import NUM_TERMS
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS
 from garrison.errors import UserError
-from garrison.storage.schema import COUNT, MAPPING, NUMBER, SETTINGS, TEXT, Kind, Missing, Wrong, check, is_number
+from garrison.storage.schema import (
+    COUNT,
+    HIGHEST,
+    MAPPING,
+    NUMBER,
+    SETTINGS,
+    TEXT,
+    Kind,
+    Missing,
+    Wrong,
+    check,
+    is_count,
+    is_number,
+)
 from garrison.version import __version__
 
 FORMAT = "garrison-episode"
@@ -40,6 +54,8 @@ class Episode:
     turn: Columns
     metrics: dict[str, Any]
     policy: Columns | None = None
+    notes: list[str] | None = None
+    """What the agent said in each turn, if it has words"""
     workflow: dict[str, Any] | None = None
     what_if: dict[str, Any] | None = None
     label: str = ""
@@ -58,6 +74,7 @@ class Episode:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object; it shares the columns."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        values["seed"] = self.seed if self.seed < HIGHEST else str(self.seed)
         first = ("format", "version", "garrison")
         return {**{name: values[name] for name in first}, **{k: v for k, v in values.items() if k not in first}}
 
@@ -66,7 +83,8 @@ class Episode:
         """Return the episode of a JSON object; raise a UserError that says what is wrong with it."""
         check_episode(values)
         known = {f.name for f in dataclasses.fields(cls) if f.init}
-        return cls(**{name: value for name, value in values.items() if name in known})
+        found = {name: value for name, value in values.items() if name in known}
+        return cls(**found | {"seed": int(values["seed"])})
 
     def save(self, path: str | Path) -> Path:
         """Write the episode as `.json` or `.json.gz`."""
@@ -77,6 +95,10 @@ class Episode:
 
 def _is_code(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -1 <= value < 2**15
+
+
+def _is_large(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 20 and HIGHEST <= int(text) <= HIGHEST_SEED
 
 
 def _rows(words: str, width: int, holds: Any) -> Kind:
@@ -114,12 +136,17 @@ NAMED = Kind(
     lambda value: isinstance(value, dict) and all(isinstance(value.get(k), str) for k in ("name", "reference")),
 )
 
+SEED = Kind(
+    f"a whole number from 0 to {HIGHEST_SEED}, from 2^53 on as text, because readers of JSON take it for a float",
+    lambda value: is_count(value) or (isinstance(value, str) and _is_large(value)),
+)
+
 HEAD: dict[str, Kind] = {
     "agent": NAMED,
     "red": TEXT,
     "rules": TEXT,
     "encoder": TEXT,
-    "seed": COUNT,
+    "seed": SEED,
     "length": COUNT,
     "total": NUMBER,
     "names": MAPPING,
@@ -190,6 +217,10 @@ def check_episode(values: Any) -> None:
         raise UserError(f"an episode has from 1 to {LONGEST} steps; this one has {steps}.")
     wanted = {f"turn.{name}": (column, steps) for name, column in values["turn"].items()}
     wanted |= {f"state.{name}": (column, steps + 1) for name, column in values["state"].items()}
+    if values.get("notes") is not None:
+        if not TEXTS.holds(values["notes"]):
+            raise UserError(f"the episode cannot be used: its notes must be {TEXTS.words}.")
+        wanted["notes"] = (values["notes"], steps)
     wanted |= {f"policy.{name}": (column, steps) for name, column in (values.get("policy") or {}).items()}
     for name, (column, rows) in wanted.items():
         if not isinstance(column, list) or len(column) != rows:

@@ -66,7 +66,12 @@ def play(agent: "Agent", game: Game, seeds: Sequence[int]) -> Totals:
 
 
 def record(
-    agent: "Agent", game: Game, played: Totals, reference: str = "", labels: Sequence[str] = ()
+    agent: "Agent",
+    game: Game,
+    played: Totals,
+    reference: str = "",
+    labels: Sequence[str] = (),
+    notes: Sequence[Sequence[str]] = (),
 ) -> list[Episode]:
     """Play episodes again with the same seeds and actions, and write everything down.
 
@@ -76,6 +81,7 @@ def record(
         played: what `play` returned, or some of its rows.
         reference: what loads the agent again; by default its name.
         labels: why each is shown.
+        notes: what the agent said in each turn of each, if it has words.
     """
     count, length = played.actions.shape
     envs = game.envs(count)
@@ -108,12 +114,15 @@ def record(
             whole[:, i],
             about | {"seed": int(played.seeds[i]), "label": labels[i] if labels else ""},
             _policy(explanations, i),
+            [*notes[i]] if notes else None,
         )
         for i in range(count)
     ]
 
 
-def _episode(game: Game, states: NDArray[np.void], about: dict[str, Any], policy: Columns | None) -> Episode:
+def _episode(
+    game: Game, states: NDArray[np.void], about: dict[str, Any], policy: Columns | None, notes: list[str] | None
+) -> Episode:
     before, after = states[:-1], states[1:]
     sc = game.scenario[0]
     actions = after["blue_action"].astype(np.int64)
@@ -145,6 +154,7 @@ def _episode(game: Game, states: NDArray[np.void], about: dict[str, Any], policy
         turn=turn,
         metrics=measure(states, middle, effect, caught, int(sc["foothold"])),
         policy=policy,
+        notes=notes,
         workflow=_compliance(game, states, actions),
     )
 

@@ -1,9 +1,22 @@
 # The public names, listed once: `__init__.py` loads them from here on first use.
 from .action_words import ActionRefused as ActionRefused
 from .action_words import read_action as read_action
+from .contest import Contest as Contest
+from .contest import play_contest as play_contest
+from .dialogue import Dialogue as Dialogue
+from .dialogue import ModelChoice as ModelChoice
+from .endpoint import Endpoint as Endpoint
+from .endpoint import EndpointError as EndpointError
+from .llm_agent import LLMAgent as LLMAgent
 from .notebook import Notebook as Notebook
 from .notebook import Telling as Telling
 from .notebook import action_name as action_name
+from .prompts import instructions as instructions
+from .prompts import tool as tool
 from .renaming import Names as Names
 from .renaming import names_of as names_of
+from .spending import Price as Price
+from .spending import Spending as Spending
+from .standings import Standings as Standings
 from .text_env import TextEnv as TextEnv
+from .transcripts import Transcript as Transcript

@@ -59,7 +59,7 @@ class Telling:
         object.__setattr__(self, "names", names_of(self.rename))
 
 
-class Turn(NamedTuple):
+class ToldTurn(NamedTuple):
     """A turn that was played, as Blue knows it."""
 
     action: str
@@ -84,7 +84,7 @@ class Notebook:
 
     def begin(self, bits: NDArray[Any]) -> None:
         """Start an episode with its first observation."""
-        self.turns: list[Turn] = []
+        self.turns: list[ToldTurn] = []
         self._take(True, 0, bits)
         self.sight = Sight.of(bits)
 
@@ -94,7 +94,7 @@ class Notebook:
         self._take(False, action, bits)
         before, self.sight = self.sight, Sight.of(bits)
         seen = seen_sentence(before.record(), self.sight.record(), self.names.hosts)
-        self.turns.append(Turn(action_name(action, self.names), _result(action, fitted, before, self.sight), seen))
+        self.turns.append(ToldTurn(action_name(action, self.names), _result(action, fitted, before, self.sight), seen))
 
     def _take(self, starts: bool, action: int, bits: NDArray[Any]) -> None:
         shown = np.ascontiguousarray(np.asarray(bits)[None], np.int8)
@@ -137,7 +137,7 @@ class Notebook:
             parts.append("Decoys that fit now: " + ("; ".join(fitting) or "none"))
         return "\n\n".join(parts)
 
-    def _json(self, told: list[Turn], first: int, refusal: str) -> str:
+    def _json(self, told: list[ToldTurn], first: int, refusal: str) -> str:
         values: dict[str, Any] = {"refused": refusal} if refusal else {}
         values["turn"] = len(self.turns) + 1
         values["hosts"] = as_mapping(self.sight, self.names, self._subnet_of)

@@ -39,8 +39,8 @@ is believed of a host: No; User (an exploit was seen); Privileged (Analyse found
 _ACTIONS = """\
 Actions:
 Sleep - do nothing. Monitor - the same: the network is monitored in every turn anyway.
-Analyse HOST - look for malware, which Red leaves where it became privileged.
-Remove HOST - end Red's sessions that are not privileged.
+Analyse HOST - look for malware, which Red leaves on hosts that it takes.
+Remove HOST - end Red's sessions that were seen and are not privileged.
 Restore HOST - put the host back to a clean image: it ends every session, removes your decoys there, and has a cost.
 {decoys} HOST - place a fake service: an exploit of it fails and is seen. A host refuses a decoy whose port is taken \
 or whose system is another."""

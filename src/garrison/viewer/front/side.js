@@ -4,6 +4,7 @@ import { html } from "./dom.js";
 import { createIntrusions } from "./intrusions.js";
 import { createMap } from "./map.js";
 import { createMetrics } from "./metrics.js";
+import { createNotes } from "./notes.js";
 import { createPolicy } from "./policy.js";
 import { createReward } from "./reward.js";
 import { createTurn } from "./turn.js";
@@ -16,6 +17,7 @@ export function createSide(index, jump, title) {
   const turn = createTurn(index);
   const decisions = [];
   if (episode.workflow) decisions.push(createWorkflow(index, jump));
+  if (episode.notes) decisions.push(createNotes(index));
   if (episode.policy) decisions.push(createPolicy(index));
   if (index.whatIf.size) decisions.push(createWhatIf(index, jump));
   const reward = createReward(index, jump);
