@@ -19,6 +19,8 @@ KINDS = ("Sleep", "Monitor", *BLOCKS)
 WITHOUT_HOST = KINDS[:FIRST_BLOCK]
 LONGEST = 20_000
 """Characters that are read; more is no action"""
+MOST_WORDS = 40
+"""Of an action without a label or JSON: more is a story"""
 NEAR = 0.75
 """How similar a misspelt name has to be"""
 AHEAD = 0.1
@@ -38,7 +40,7 @@ _LABEL = re.compile(
     r"^[\s>*#`_-]*(?:final\s+)?action[\s*_`]*:[\s*_`]*(?P<action>[^\s*_`].*)$", re.IGNORECASE | re.MULTILINE
 )
 _FENCE = re.compile(r"```[\w-]*\n?(.*?)```", re.DOTALL)
-_MOST_WORDS = 4  # of one name: "op server 0"
+_MOST_PARTS = 4  # of one name: "op server 0"
 _KIND_KEYS = ("action", "name", "tool", "function", "kind", "type")
 _HOST_KEYS = ("host", "hostname", "target", "node")
 _NESTED_KEYS = ("arguments", "args", "parameters", "input", "params")
@@ -123,7 +125,12 @@ def _words_of_call(call: dict[str, Any]) -> str:
 def _read_words(text: str, names: Names) -> int:
     fenced = _FENCE.findall(text)
     plain = _IN_CALL.sub(" ", fenced[0] if len(fenced) == 1 else text)
-    kinds, hosts, rest = _known(re.findall(r"[^\W_]+", plain), names)
+    words = re.findall(r"[^\W_]+", plain)
+    if len(words) > MOST_WORDS:
+        raise ActionRefused(
+            f"{_short(text)} has {len(words)} words; write the action alone, such as Restore {max(names.hosts)}."
+        )
+    kinds, hosts, rest = _known(words, names)
     if not kinds:
         kinds, rest = _guess(rest, KIND_OF)
     needs_host = bool(kinds) and kinds[0] not in WITHOUT_HOST
@@ -168,7 +175,7 @@ def _known(words: list[str], names: Names) -> tuple[list[str], list[str], list[s
     hosts: dict[str, None] = {}
     rest, place = [], 0
     while place < len(words):
-        for count in range(min(_MOST_WORDS, len(words) - place), 0, -1):
+        for count in range(min(_MOST_PARTS, len(words) - place), 0, -1):
             joined = spelled("".join(words[place : place + count]))
             if joined in KIND_OF or joined in host_of:
                 (kinds if joined in KIND_OF else hosts)[KIND_OF.get(joined) or host_of[joined]] = None
@@ -187,7 +194,7 @@ def _meaning(words: list[str]) -> list[str]:
 
 def _guess(words: list[str], name_of: dict[str, str]) -> tuple[list[str], list[str]]:
     """Return the one name that misspelt words can only mean, and the words that are left; nothing if there is none."""
-    for count in range(min(_MOST_WORDS, len(words)), 0, -1):
+    for count in range(min(_MOST_PARTS, len(words)), 0, -1):
         for place in range(len(words) - count + 1):
             some = words[place : place + count]
             if _meaning(some) and (found := _closest(spelled("".join(some)), name_of)) is not None:
@@ -215,7 +222,7 @@ def _closest(word: str, name_of: dict[str, str]) -> str | None:
 
 def _nearest(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """Return the names that unknown words are most like."""
-    word = spelled("".join(words[:_MOST_WORDS]))
+    word = spelled("".join(words[:_MOST_PARTS]))
     likeness = {name: SequenceMatcher(None, word, spelled(name), autojunk=False).ratio() for name in options}
     return [
         name for name in sorted(options, key=lambda name: -likeness[name])[:SHOWN] if likeness[name] >= WORTH_NAMING

@@ -16,7 +16,7 @@ from garrison.text.notebook import DEFAULT_HISTORY, DEFAULT_VIEW, Notebook, Tell
 from garrison.text.renaming import Names
 
 CHARACTERS = frozenset(string.printable + "→")
-LONGEST_OBSERVATION = 2**20
+LONGEST_TURN, LONGEST_REST = 1_200, 16_384  # characters that a turn of the history can take, and all else
 REFUSED = "refused"
 """The key of an info that says why an action was refused"""
 ACTION = "action"
@@ -61,7 +61,8 @@ class TextEnv(gymnasium.Env[str, str]):
     ) -> None:
         self._env = Env(red=red, rules=rules, length=length)
         self._notebook = Notebook(Telling(view, history, legal, rename), rules)
-        self.observation_space = spaces.Text(LONGEST_OBSERVATION, min_length=0, charset=CHARACTERS)
+        longest = LONGEST_REST + LONGEST_TURN * min(history, length)
+        self.observation_space = spaces.Text(longest, min_length=0, charset=CHARACTERS)
         self.action_space = spaces.Text(LONGEST, min_length=0, charset=CHARACTERS)
         self.render_mode = render_mode
         self._text = ""
