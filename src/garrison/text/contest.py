@@ -203,6 +203,7 @@ def _play_all(
                 raise error
     finally:
         stop.set()
+        transcript.close()
 
 
 def _play_one(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from garrison.cage2.names import NUM_ACTIONS
-from garrison.errors import UserError
+from garrison.errors import GarrisonError, UserError
 from garrison.storage.schema import COUNT, NUMBER, TEXT, Kind, Missing, Wrong, check
 from garrison.text.endpoint import Tokens
 
@@ -91,6 +91,7 @@ class Transcript:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
+        self._is_closed = False
 
     def read(self) -> Turns:
         """Return the turns of every episode, in order."""
@@ -107,10 +108,18 @@ class Transcript:
     def add(self, turn: PlayedTurn) -> None:
         """Write a line, whole, and force it to the disk: an answer was paid for."""
         line = json.dumps(asdict(turn), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
-        with self._lock, open(self.path, "ab") as file:
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        with self._lock:
+            if self._is_closed:
+                raise GarrisonError(f"{self.path} is closed: an answer came too late.")
+            with open(self.path, "ab") as file:
+                file.write(line.encode())
+                file.flush()
+                os.fsync(file.fileno())
+
+    def close(self) -> None:
+        """Let nobody add any more: a thread that still waits for an answer may outlive a contest that was stopped."""
+        with self._lock:
+            self._is_closed = True
 
     def _lines(self) -> tuple[list[bytes], int]:
         """Return the whole lines, and how many bytes they are."""
