@@ -190,6 +190,24 @@ WILD_FLAGS: dict[str, tuple[str, ...]] = {
         *("--episodes", "--seed", "--orders", "--red", "--rules", "--length", "--definition", "--foothold", "--csv"),
     ),
     "workflow train 0 --compute none --quiet": ("--envs", "--episodes", "--patience", "--inherit", "--resume"),
+    "text show": ("--turns", "--seed", "--history", "--red", "--rules", "--view", "--rename", "--agent", "--prompt"),
+    "text play --endpoint http://127.0.0.1:1/v1 --model m --retries 0 --length 2 --out OUT": (
+        *(
+            "--episodes",
+            "--length",
+            "--seed",
+            "--history",
+            "--red",
+            "--rules",
+            "--view",
+            "--rename",
+            "--answer",
+            "--body",
+        ),
+        *("--chances", "--fallback", "--baselines", "--parallel", "--timeout", "--retries", "--price", "--budget"),
+        *("--endpoint", "--model", "--key-env", "--prompt"),
+    ),
+    "text compare": ("FILE",),
     "workflow search --compute none --quiet": ("--budget-episodes", "--initial", "--beta", "--resume"),
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import DEFAULT_RULES, RULES
 from garrison.challenge import evaluation
 from garrison.challenge.evaluation import code_of, episode_seeds, name_of
@@ -75,7 +76,8 @@ class Contest:
             if not values or len(set(values)) != len(values):
                 raise UserError(f"name each {what} once, and at least one; got {' '.join(map(str, values)) or 'none'}.")
         for length in self.lengths:
-            resets.whole("length", length, 1, 10**6)
+            resets.whole("length", length, 1, MAX_LENGTH)
+        _ = self.dialogue  # which checks its settings
 
     @property
     def dialogue(self) -> Dialogue:
