@@ -35,6 +35,7 @@ PACKAGES = (
     "runs",
     "storage",
     "tasks",
+    "text",
     "vector",
     "workers",
 )

@@ -15,7 +15,7 @@ from garrison.cage2.names import ACTIONS
 from garrison.episodes.game import Game, judged_by
 from garrison.episodes.half_turns import after_blue
 from garrison.episodes.players import find_player
-from garrison.episodes.recording import Totals, play, record
+from garrison.episodes.recording import play, record
 from garrison.errors import GarrisonError, UserError
 from garrison.learn.nn.description import build_policy
 from garrison.storage import checkpoint
@@ -72,7 +72,7 @@ def test_an_episode_depends_on_its_seed_not_on_its_batch() -> None:
 def test_a_draw_is_recorded_as_it_was_drawn() -> None:
     agent = load_agent("record", sample=True)
     played = play(agent, GAME, range(20))
-    again = record(agent, GAME, Totals(*(part[[4, 11]] for part in played)))
+    again = record(agent, GAME, played.only([4, 11]))
     for row, episode in zip((4, 11), again, strict=True):
         assert episode.turn["blue_action"] == played.actions[row].tolist()
         assert episode.total == played.totals[row]

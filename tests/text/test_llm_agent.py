@@ -35,7 +35,10 @@ def test_a_model_can_be_watched_without_asking_twice() -> None:
         watched = garrison.watch(agent, length=4, seed=2)
         assert len({json.dumps(asked["messages"]) for asked in server.asked}) == len(server.asked) >= 4
     assert watched.episodes[0].agent["name"] == "m"
-    assert watched.episodes[0].length == 4
+    notes = watched.episodes[0].notes
+    assert notes is not None
+    assert len(notes) == 4
+    assert all("is at risk" in note and "\n\n→ " in note for note in notes)
 
 
 def test_new_episodes_begin_where_they_are_told() -> None:

@@ -58,6 +58,9 @@ class WatchableAgent(Agent, Protocol):
     def explain(self) -> Explanation | None:
         """Return what led to the actions of the last `act`; None, or no such method: it is shown without."""
 
+    def said(self) -> list[str]:
+        """Return what it says about the actions of the last `act`, for each environment: for agents that have words."""
+
     def took(self, actions: Choices) -> None:
         """Learn that Blue did this instead of what the last `act` returned; only for agents that remember it."""
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from garrison.episodes.episode import Episode
 from garrison.episodes.game import Game
-from garrison.episodes.recording import Totals, play, record
+from garrison.episodes.recording import play, record
 from garrison.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ def choose_episodes(
     played = play(agent, game, range(seed, seed + episodes))
     chosen = worst_median_best(played.totals, worst)
     say(f"recording {len(chosen)} of {episodes:,} episodes")
-    rows = list(chosen)
-    some = Totals(played.seeds[rows], played.totals[rows], played.actions[rows])
-    return record(agent, game, some, reference, list(chosen.values()))
+    return record(agent, game, played.only([*chosen]), reference, list(chosen.values()))
 
 
 def worst_median_best(totals: NDArray[np.float64], worst: int = 1) -> dict[int, str]:

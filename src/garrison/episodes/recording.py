@@ -43,6 +43,14 @@ class Totals(NamedTuple):
     totals: NDArray[np.float64]
     actions: NDArray[np.int16]
     """(n, length) what Blue did"""
+    notes: list[list[str]] | None = None
+    """Of each episode what the agent said in each turn, if it has words"""
+
+    def only(self, rows: Sequence[int]) -> "Totals":
+        """Return some of the episodes."""
+        chosen = list(rows)
+        notes = None if self.notes is None else [self.notes[row] for row in chosen]
+        return Totals(self.seeds[chosen], self.totals[chosen], self.actions[chosen], notes)
 
 
 def play(agent: "Agent", game: Game, seeds: Sequence[int]) -> Totals:
@@ -57,21 +65,20 @@ def play(agent: "Agent", game: Game, seeds: Sequence[int]) -> Totals:
     observations, _ = envs.reset(seed=list(seeds))
     agent.begin(len(seeds), seed=int(np.random.SeedSequence((seeds[0], len(seeds))).generate_state(1)[0]))
     actions = np.empty((len(seeds), game.length), np.int16)
+    said, words = getattr(agent, "said", None), []
     for t in range(game.length):
         actions[:, t] = chosen = agent.act(observations)
+        if said is not None:
+            words.append(said())
         observations = envs.step(chosen)[0]
     totals = envs.get_state()["total"]
     envs.close()
-    return Totals(np.array(seeds, np.uint64), totals, actions)
+    notes = [list(turns) for turns in zip(*words, strict=True)] if words else None
+    return Totals(np.array(seeds, np.uint64), totals, actions, notes)
 
 
 def record(
-    agent: "Agent",
-    game: Game,
-    played: Totals,
-    reference: str = "",
-    labels: Sequence[str] = (),
-    notes: Sequence[Sequence[str]] = (),
+    agent: "Agent", game: Game, played: Totals, reference: str = "", labels: Sequence[str] = ()
 ) -> list[Episode]:
     """Play episodes again with the same seeds and actions, and write everything down.
 
@@ -81,7 +88,6 @@ def record(
         played: what `play` returned, or some of its rows.
         reference: what loads the agent again; by default its name.
         labels: why each is shown.
-        notes: what the agent said in each turn of each, if it has words.
     """
     count, length = played.actions.shape
     envs = game.envs(count)
@@ -114,7 +120,7 @@ def record(
             whole[:, i],
             about | {"seed": int(played.seeds[i]), "label": labels[i] if labels else ""},
             _policy(explanations, i),
-            [*notes[i]] if notes else None,
+            None if played.notes is None else played.notes[i],
         )
         for i in range(count)
     ]

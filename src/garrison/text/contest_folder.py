@@ -14,6 +14,7 @@ from garrison.episodes.recording import Totals, record
 from garrison.episodes.watching import Watched
 from garrison.errors import UserError, foreign
 from garrison.storage.atomic import write_json
+from garrison.text.dialogue import note
 from garrison.text.standings import ContestCell, Entry, Standings
 from garrison.text.transcripts import Transcript, Turns
 
@@ -88,28 +89,17 @@ def _recorded(contest: "Contest", standings: Standings, turns: Turns, cell: Cont
 
     red = next(red for red in contest.reds if ContestCell(name_of(red), cell.length) == cell)
     game = Game(red, cell.length, contest.rules)
-    totals = np.array(standings.entries[0].totals[cell])
-    chosen = worst_median_best(totals)
-    seeds = episode_seeds(contest.seed, cell.length, code_of(cell.red), contest.episodes)
-    played = [turns[cell.red, cell.length, k] for k in chosen]
-    renamed = ", hosts renamed" if standings.renamed else ""
-    return record(
-        LLMAgent(contest.endpoint, contest.telling, contest.rules),
-        game,
-        Totals(
-            np.array([seeds[k] for k in chosen], np.uint64),
-            totals[[*chosen]],
-            np.array([[turn.number for turn in one] for one in played], np.int16),
-        ),
-        labels=[f"{why}{renamed}" for why in chosen.values()],
-        notes=[[_note(turn) for turn in one] for one in played],
+    played = [turns[cell.red, cell.length, k] for k in range(contest.episodes)]
+    totals = Totals(
+        np.array(episode_seeds(contest.seed, cell.length, code_of(cell.red), contest.episodes), np.uint64),
+        np.array(standings.entries[0].totals[cell]),
+        np.array([[turn.number for turn in one] for one in played], np.int16),
+        [[note(turn.refusals, turn.fell_back, turn.said, turn.action) for turn in one] for one in played],
     )
-
-
-def _note(turn: Any) -> str:
-    refused = [f"Refused: {why}" for why in turn.refusals]
-    fell_back = ["No answer was accepted: the fallback was played."] if turn.fell_back else []
-    return "\n\n".join([*refused, *fell_back, turn.said or "(no words)", f"→ {turn.action}"])
+    chosen = worst_median_best(totals.totals)
+    renamed = ", hosts renamed" if standings.renamed else ""
+    agent = LLMAgent(contest.endpoint, contest.telling, contest.rules)
+    return record(agent, game, totals.only([*chosen]), labels=[f"{why}{renamed}" for why in chosen.values()])
 
 
 def _object(file: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,3 +130,10 @@ def _answers(reply: Reply, refusal: str) -> list[dict[str, Any]]:
     if not reply.calls:
         return [{"role": "user", "content": content}]
     return [{"role": "tool", "tool_call_id": call["id"], "content": content} for call in reply.calls]
+
+
+def note(refusals: Sequence[str], fell_back: bool, said: str, action: str) -> str:
+    """Return a turn as people read it: what was refused, what the model said, what was played."""
+    refused = [f"Refused: {why}" for why in refusals]
+    last = ["No answer was accepted: the fallback was played."] if fell_back else []
+    return "\n\n".join([*refused, *last, said or "(no words)", f"→ {action}"])

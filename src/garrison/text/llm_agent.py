@@ -8,7 +8,7 @@ from garrison.agents.border import observed_bits
 from garrison.agents.protocol import Bits, Choices, Flags
 from garrison.cage2.names import DEFAULT_ENCODER, DEFAULT_RULES
 from garrison.contract import resets
-from garrison.text.dialogue import DEFAULT_CHANCES, DEFAULT_FALLBACK, Dialogue, ModelChoice
+from garrison.text.dialogue import DEFAULT_CHANCES, DEFAULT_FALLBACK, Dialogue, ModelChoice, note
 from garrison.text.endpoint import Endpoint, Tokens
 from garrison.text.notebook import Notebook, Telling
 from garrison.text.prompts import DEFAULT_ANSWER
@@ -73,6 +73,11 @@ class LLMAgent:
             decisions.append(decision)
         self._last = np.array([decision.action for decision in chosen], np.int64)
         return self._last.copy()
+
+    def said(self) -> list[str]:
+        """Return what the model said about its last choice in each environment."""
+        last = [decisions[-1] for decisions in self.decisions]
+        return [note(choice.refusals, choice.fell_back, choice.said, choice.name) for choice in last]
 
     def took(self, actions: Choices) -> None:
         """Note other actions than those that were chosen."""
