@@ -160,6 +160,21 @@ def test_blues_target_has_a_flag(pages: Pages, record_page: Path) -> None:
     assert page.locator(".flag.blue").text_content() == "B Restore"
 
 
+def test_an_agents_words_are_shown_as_text(pages: Pages, tmp_path: Path) -> None:
+    episode = deepcopy(recorded("sleep", length=3))
+    page = pages.open(write_page(tmp_path, episode | {"notes": [f"{HOSTILE}\n\n→ Sleep", "", "word " * 3000]}))
+    said = page.locator(".notes")
+    assert said.inner_text() == "It has not chosen yet."
+    for step, text in ((1, f"{HOSTILE}\n\n→ Sleep"), (2, "Nothing.")):
+        page.keyboard.press("ArrowRight")
+        wait_for(page, step)
+        assert said.inner_text() == text
+    page.keyboard.press("ArrowRight")
+    wait_for(page, 3)
+    assert said.evaluate("node => node.scrollHeight > node.clientHeight && node.clientHeight < 400")
+    assert unnamed(page) == []
+
+
 def test_the_policy_names_what_was_played(pages: Pages, record_page: Path) -> None:
     episode = recorded()
     page = pages.open(record_page, "t=20")

@@ -118,7 +118,7 @@ def test_in_the_end_a_sentence() -> None:
     assert "is no chat completion" in str(asked([(200, {}, b"<html>")], retries=0)[0])
 
 
-@pytest.mark.parametrize(("status", "hint"), [(400, ""), (401, "OPENAI_API_KEY"), (404, "/v1"), (422, "")])
+@pytest.mark.parametrize(("status", "hint"), [(400, "--answer text"), (401, "OPENAI_API_KEY"), (404, "/v1"), (422, "")])
 def test_what_does_not_pass_is_not_tried_again(status: int, hint: str) -> None:
     error, pauses, server = asked([failed(status, "no such\nmodel")])
     assert f"refuses: HTTP {status}, no such model." in str(error)

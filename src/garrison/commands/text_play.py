@@ -85,17 +85,17 @@ def main(arguments: list[str]) -> int:
     contest = Contest(
         Endpoint(args.endpoint, args.model, args.key_env, args.timeout, args.retries, body_of(args.body)),
         Telling(args.view, args.history, args.legal, args.rename),
-        args.red.split(","),
-        args.length,
-        args.episodes,
-        args.rules,
-        args.seed,
-        args.answer,
-        args.chances,
-        args.fallback,
-        read_template(args.prompt) if args.prompt else "",
-        args.parallel,
-        baselines_of(args.baselines),
+        reds=args.red.split(","),
+        lengths=args.length,
+        episodes=args.episodes,
+        rules=args.rules,
+        seed=args.seed,
+        answer=args.answer,
+        chances=args.chances,
+        fallback=args.fallback,
+        template=read_template(args.prompt) if args.prompt else "",
+        parallel=args.parallel,
+        baselines=baselines_of(args.baselines),
     )
     spending = Spending(Price(*args.price) if args.price else None, args.budget)
     out = args.out or default_out(args.model, args.rename)

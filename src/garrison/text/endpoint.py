@@ -155,6 +155,7 @@ class Endpoint:
         if error.code >= 500 or error.code in PASSING:
             return _Passing(what, _wait_of(error.headers))
         hints = {
+            400: "A model without tools needs --answer text.",
             401: f"Put the key into the environment variable {self.key_env}, or name another with --key-env.",
             403: f"Put the key into the environment variable {self.key_env}, or name another with --key-env.",
             404: "The address ends before /chat/completions, mostly with /v1; the model must be one that is there.",
