@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from garrison.agents import load_agent
+from garrison.cage2 import RedAgent, RedView
+from garrison.cage2.names import RedKind
 from garrison.challenge.evaluation import evaluate
 from garrison.episodes import read_episodes
 from garrison.errors import GarrisonError, UserError
@@ -71,11 +73,25 @@ def test_baselines_and_model_play_the_episodes_of_the_official_evaluation(tmp_pa
             assert np.mean(entry.totals[ContestCell(cell.red, cell.length)]) == pytest.approx(cell.mean)
 
 
-def test_a_model_that_sleeps_scores_as_the_sleeping_agent(tmp_path: Path) -> None:
+class Rambler(RedAgent):
+    """Sweeps, escalates what it holds, exploits what it has scanned, scans the rest: whatever it picks."""
+
+    def act(self, view: RedView) -> tuple[np.ndarray, np.ndarray]:
+        targets, scanned = view.pick(view.known_address), view.tried(RedKind.SCAN)
+        rows = np.arange(view.num_envs)
+        kinds = np.where(scanned[rows, targets], RedKind.EXPLOIT, RedKind.SCAN)
+        kinds = np.where(view.sessions[rows, targets] > 0, RedKind.ESCALATE, kinds)
+        subnets = view.pick(view.known_subnet & ~view.tried(RedKind.SWEEP))
+        return np.where(subnets >= 0, RedKind.SWEEP, kinds), np.where(subnets >= 0, subnets, targets)
+
+
+@pytest.mark.parametrize("red", ["bline", Rambler])
+def test_a_model_that_sleeps_scores_as_the_sleeping_agent(red: Any, tmp_path: Path) -> None:
     with chat_server(lambda asked: called({"action": "Sleep"})) as server:
-        standings = play_contest(small(server.url, lengths=[30]), tmp_path)
+        standings = play_contest(small(server.url, reds=[red], lengths=[30]), tmp_path)
     model, sleep = standings.entries
     assert model.totals == sleep.totals
+    assert all(total < 0 for total in model.totals[standings.cells[0]])
     assert standings.lead(sleep, standings.cells[0]) == (0.0, 0.0)
     assert "m is equal" in standings.to_text()
 
