@@ -85,6 +85,11 @@ def chat_server(script: Script) -> Iterator[ChatServer]:
             self.end_headers()
             self.wfile.write(data)
 
+        def do_GET(self) -> None:
+            server.headers.append(dict(self.headers))
+            server.paths.append(self.path)
+            self.send_error(405)
+
         def log_message(self, format: str, *args: Any) -> None:
             pass
 

@@ -149,6 +149,7 @@ def test_another_contest_does_not_go_on_in_its_folder(tmp_path: Path) -> None:
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / ".lock").write_text("")  # left of a process that was killed before it wrote anything
     with chat_server(thoughtful) as server:
         contest = small(server.url)
         play_contest(contest, tmp_path)

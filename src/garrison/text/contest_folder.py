@@ -33,7 +33,8 @@ class ContestFolder:
 
     def prepare(self) -> None:
         """Make the folder; raise if it is something else."""
-        if self.path.is_dir() and not (self.path / SETTINGS).exists() and any(self.path.iterdir()):
+        found = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
+        if SETTINGS not in found and any(not name.startswith(".") for name in found):  # a lock may be left of a crash
             raise UserError(f"{self.path} holds something else than a contest: name another folder with --out.")
         self.path.mkdir(parents=True, exist_ok=True)
 
