@@ -10,10 +10,10 @@ from typing import Any
 import tyro
 
 from garrison.commands import train
-from garrison.commands.flags import own_flags
+from garrison.commands.flags import own_flags, value_of
 from garrison.errors import UserError
 from garrison.sweeps.collected import facts, to_text
-from garrison.sweeps.slots import most_cores
+from garrison.sweeps.slots import check_jobs, most_cores
 from garrison.sweeps.slurm import how_to_submit, write_scripts
 from garrison.sweeps.sweep_plan import SweepConfig, SweepPlan, find_base, make_plan, read_config
 from garrison.sweeps.sweep_runs import SweepFolder
@@ -80,6 +80,7 @@ def main(arguments: list[str]) -> int:
     require("yaml")
     if not source:
         raise UserError("name what to train: garrison sweep PRESET --seeds 10.")
+    check_jobs(args.jobs)
     folder, plan = find_sweep(source, args, own, others)
     say: Callable[[str], None] = (lambda text: None) if args.quiet or args.json else partial(print, flush=True)
     if args.slurm:
@@ -109,14 +110,14 @@ def find_sweep(source: str, args: Arguments, own: list[str], others: list[str]) 
         if extra:
             raise UserError(f"{source} is continued with the settings that it has: leave out {extra[0]}.")
         return reopen_sweep(Path(source))
+    if value_of("--resume", others) is not None:
+        raise UserError("a sweep goes on with every run that was stopped: leave out --resume.")
     section: dict[str, Any] = {}
     if source.endswith((".yaml", ".yml")):
         name, base, section = find_base(source)
         trained = train.read_flags(train.Arguments(base), others, source)
     else:
         name, trained = train.parse([source, *others])
-    if trained.resume:
-        raise UserError("a sweep goes on with every run that was stopped: leave out --resume.")
     plan = make_plan(name, trained.experiment, configured(read_config(section), args, given))
     return open_sweep(plan, Path(args.out) if args.out else DEFAULT / name)
 

@@ -157,8 +157,9 @@ def _add_search(page: Page, results: SweepResults) -> None:
     if results.importance:
         names = list(results.importance)
         shares = [100 * results.importance[name] for name in names]
-        told = "How much of the scores' variance each setting explains (fANOVA), in %."
-        page.chart(bars(names, [Bars("share", shares)], y_label="%"), "Importance", told)
+        told = "How much of the scores' variance each setting explains, in % (fANOVA)."
+        chart = bars(names, [Bars("share", shares)], y_label="%", height=240, width=NARROW, name="importance")
+        page.grid([Figure(chart, "Importance", told)])
 
 
 def _progress(results: SweepResults, width: float) -> Chart:
@@ -166,10 +167,11 @@ def _progress(results: SweepResults, width: float) -> Chart:
     top: float | None = None
     for setting in results.settings:
         score = setting.score.mean if setting.score is not None else setting.reported
+        before = top
         if setting.score is not None:
             top = max(setting.score.mean, setting.score.mean if top is None else top)
-        if top is not None:
-            best.append((float(setting.number), top))
+        if top is not None:  # a step
+            best += [(float(setting.number), top if before is None else before), (float(setting.number), top)]
         if score is not None:
             x.append(float(setting.number))
             y.append(score)

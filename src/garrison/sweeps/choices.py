@@ -103,18 +103,19 @@ class SearchChoices:
         """Tell Optuna the new scores of a trial's first seed; close the trial if it should be pruned."""
         if not self._plan.prunes or run.seed != self._plan.seeds[0] or run.name in self._told:
             return False
-        trial = self._trial(run.setting)
-        if trial.state == OPEN and self._report(run, trial):
-            self._study.tell(trial, PRUNED)
-        elif trial.state != PRUNED:
+        following = self._following.setdefault(run.name, Evaluations(run.path / "metrics.jsonl"))
+        before = len(following.scores)
+        scores = following.look()
+        if len(scores) == before or not self._report(run, scores):
             return False
         self._told.add(run.name)
         return True
 
-    def _report(self, run: SweepRun, trial: SearchTrial) -> bool:
-        following = self._following.setdefault(run.name, Evaluations(run.path / "metrics.jsonl"))
-        for number, score in enumerate(following.look(), start=1):
+    def _report(self, run: SweepRun, scores: list[float]) -> bool:
+        trial = self._trial(run.setting)
+        for number, score in enumerate(scores, start=1):
             if number not in trial.reports and self._study.report(trial, number, score):
+                self._study.tell(trial, PRUNED)
                 return True
         return False
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from garrison.errors import UserError
 from garrison.learn.registry import LEARNERS
 from garrison.runs.experiment import Experiment
 from garrison.sweeps.one_run import Job
@@ -118,6 +119,12 @@ class LocalProcess:
             os.killpg(self._child.pid, 9)
         self._child.wait()
         self.poll()
+
+
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of runs at once that is none."""
+    if jobs < 0:
+        raise UserError(f"--jobs must be 0 (as many as the cores bear) or more; got {jobs}.")
 
 
 def usable_cores() -> list[int]:

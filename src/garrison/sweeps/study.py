@@ -8,13 +8,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import sleep
 from typing import Any
 
 import numpy as np
 
 from garrison.errors import GarrisonError
-from garrison.storage.lock import Held, only_writer
 from garrison.sweeps.sweep_plan import Setting, SweepPlan
 from garrison.sweeps.sweep_runs import SweepFolder
 from garrison.sweeps.varied import Options, Range, Varied
@@ -53,7 +51,7 @@ class Study:
     """
 
     def __init__(self, plan: SweepPlan, folder: SweepFolder) -> None:
-        require("optuna", *(["cmaes"] if plan.config.sampler == "cmaes" else []))
+        require("optuna", "sklearn", *(["cmaes"] if plan.config.sampler == "cmaes" else []))
         self._plan, self._folder = plan, folder
         self._varied = {each.name: each for each in plan.varied}
         with _quiet() as optuna:
@@ -72,7 +70,7 @@ class Study:
 
     def ask(self, task: int | None = None) -> SearchTrial | None:
         """Return a new trial; None if there are as many as there should be."""
-        with _quiet() as optuna, self._alone():
+        with _quiet() as optuna, self._folder.alone():  # who counts and then adds one must not be overtaken
             number = len(self._study.get_trials(deepcopy=False))
             if number >= self._plan.config.trials:
                 return None
@@ -110,7 +108,6 @@ class Study:
 
     def importance(self) -> dict[str, float]:
         """Return the share of each setting in what the scores vary; empty while there are too few trials to tell."""
-        require("sklearn")
         with _quiet() as optuna:
             done = [t for t in self._study.get_trials(deepcopy=False) if t.value is not None]
             if len(done) < 4 or len({t.value for t in done}) < 2:
@@ -133,17 +130,6 @@ class Study:
         value = frozen.value if word == COMPLETE else None
         reports = dict(frozen.intermediate_values)
         return SearchTrial(setting, word, value, reports, task, str(frozen.user_attrs.get(WHY, "")))
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the only one who asks: whoever counts trials and then adds one must not be overtaken."""
-        while True:
-            try:
-                with only_writer(self._folder.path, ""):
-                    yield
-                return
-            except Held:
-                sleep(0.05)
 
 
 @contextmanager

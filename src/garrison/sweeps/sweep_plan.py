@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ NO_PRUNER = "none"
 PRUNERS = (NO_PRUNER, "median", "halving", "hyperband")
 EVALUATIONS = 20
 """How often a run that may be pruned is scored during training, if nobody says."""
-MOST_RUNS = 100_000
+MOST_RUNS = 10_000
 
 
 @dataclass(frozen=True)
@@ -93,23 +95,23 @@ class SweepPlan:
         first = self.experiment.learner.seed
         return range(first, first + self.config.seeds)
 
-    @property
+    @cached_property
     def varied(self) -> list[Varied]:
         """The settings that are varied."""
         base, config = self.experiment, self.config
         if self.is_search:
             return [read_varied(base, name, written) for name, written in config.space.items()]
-        return list(self._grid())
+        return [read_options(base, name, written) for name, written in config.grid.items()]
 
     @property
     def names(self) -> list[str]:
         """The names of the settings that are varied."""
         return list(self.config.space if self.is_search else self.config.grid)
 
-    @property
+    @cached_property
     def settings(self) -> list[Setting]:
         """The settings of a grid, in the order of its axes; without a grid there is one."""
-        axes = self._grid()
+        axes = [axis for axis in self.varied if isinstance(axis, Options)]
         combined = product(*(axis.values for axis in axes))
         return [
             Setting(number, dict(zip((axis.name for axis in axes), values, strict=True)))
@@ -151,9 +153,6 @@ class SweepPlan:
         """Return the plan as a file."""
         return yaml_settings.to_yaml(self.to_dict())
 
-    def _grid(self) -> list[Options]:
-        return [read_options(self.experiment, name, written) for name, written in self.config.grid.items()]
-
 
 def make_plan(name: str, experiment: Experiment, config: SweepConfig) -> SweepPlan:
     """Return a plan whose every run is possible; refuse it with a sentence otherwise."""
@@ -174,13 +173,11 @@ def make_plan(name: str, experiment: Experiment, config: SweepConfig) -> SweepPl
             )
         every = max(1, experiment.learner.steps // EVALUATIONS)
         plan = replace(plan, experiment=replace(experiment, run=replace(experiment.run, evaluate_every=every)))
-    _ = plan.varied  # refuses unknown names and wrong values
+    varied = plan.varied  # refuses unknown names and wrong values
     if not plan.is_search:
-        sizes = 1
-        for axis in plan._grid():
-            sizes *= len(axis.values)
-        if sizes * config.seeds > MOST_RUNS:
-            raise UserError(f"the grid has {sizes * config.seeds:,} runs; {MOST_RUNS:,} are the most.")
+        runs = prod([config.seeds, *(len(axis.values) for axis in varied if isinstance(axis, Options))])
+        if runs > MOST_RUNS:
+            raise UserError(f"the grid has {runs:,} runs; {MOST_RUNS:,} are the most.")
         for setting in plan.settings:
             plan.run_of(setting, experiment.learner.seed)
     return plan

@@ -1,12 +1,16 @@
 """The runs of a sweep on the disk: where each is, and how far, told by its own folder alone."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 
 from garrison.report.history import REWARD, RunHistory
 from garrison.report.run_groups import score_of
 from garrison.report.run_state import RUNNING, state_of
 from garrison.runs.folder import RunFolder
+from garrison.storage.lock import Held, only_writer
 from garrison.sweeps.sweep_plan import FILE, Setting
 from garrison.tasks.confidence import Interval, mean95
 
@@ -17,6 +21,7 @@ BEST = "best.yaml"
 OUTPUT = "output.txt"
 """In a run's folder: what its process printed."""
 ROWS = 200  # of a run's metrics that are read
+PAUSE = 0.05  # seconds before another attempt to be alone
 FINISHED, FAILED, DIVERGED, WAITING, STOPPED = "finished", "failed", "diverged", "waiting", "stopped"
 OVER = (FINISHED, DIVERGED)
 """States in which a run has said all that it can say."""
@@ -48,6 +53,18 @@ class SweepFolder:
     def best(self) -> Path:
         """The best settings, to train from."""
         return self.path / BEST
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only process of this sweep that does what is inside; others wait, so it must be brief."""
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(only_writer(self.path, ""))
+                    break
+                except Held:
+                    sleep(PAUSE)
+            yield
 
     def run(self, setting: int, seed: int) -> Path:
         """Return the folder of a run."""

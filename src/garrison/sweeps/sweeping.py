@@ -18,11 +18,10 @@ from garrison.runs.interrupts import Interrupts
 from garrison.runs.page_rhythm import FILE as PAGE
 from garrison.runs.page_rhythm import PageRhythm
 from garrison.storage.atomic import write_text
-from garrison.storage.lock import only_writer
 from garrison.sweeps.choices import make_choices
 from garrison.sweeps.collected import collect, write_results
 from garrison.sweeps.scheduler import Scheduler
-from garrison.sweeps.slots import LocalSlots, Slots, most_cores
+from garrison.sweeps.slots import LocalSlots, Slots, check_jobs, most_cores
 from garrison.sweeps.study import Study
 from garrison.sweeps.sweep_plan import FILE, SweepPlan, check_same, find_base, load_plan, make_plan, read_config
 from garrison.sweeps.sweep_runs import SweepFolder
@@ -87,6 +86,7 @@ def sweep(
         cluster: train on Ray: `local`, `auto` or `host:port`.
         progress: print a line for each run that ends.
     """
+    check_jobs(jobs)
     if isinstance(experiment, str):
         name, settings, section = find_base(experiment)
     else:
@@ -115,7 +115,7 @@ def open_sweep(plan: SweepPlan, path: Path) -> tuple[SweepFolder, SweepPlan]:
         raise UserError(f"{path} is there, and no sweep.", hint="Choose another folder with --out.")
     path.mkdir(parents=True, exist_ok=True)
     plan = replace(plan, name=path.resolve().name)
-    with only_writer(path, "Try again."):
+    with folder.alone():
         if folder.plan.exists():
             check_same(load_plan(folder.plan), plan, path)
         write_text(folder.plan, plan.to_text())
@@ -150,8 +150,6 @@ def run_sweep(
         task: the one run, or the trial, of a job array to look after; its merge step writes the rest.
     """
     require("torch", "yaml")
-    if jobs < 0:
-        raise UserError(f"--jobs must be 0 (as many as the cores bear) or more; got {jobs}.")
     study = study_of(plan, folder)
     choices = make_choices(plan, folder, study, task)
     pages = PageRhythm(
