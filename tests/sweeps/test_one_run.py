@@ -61,14 +61,14 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path:
     assert state(tmp_path) == "finished"
 
 
-def test_a_failure_stays_in_the_folder_and_the_next_attempt_forgets_it(tmp_path: Path) -> None:
-    wrong = job(tmp_path, evaluate_episodes=0)
-    wrong = replace(wrong, experiment=wrong.experiment | {"env": {"env": "NoSuchEnv-v0", "envs": 2}})
-    assert do(wrong) == 1
-    look = SweepRun(Setting(0, {}), 0, tmp_path).look()
-    assert look.state == "failed"
-    assert "NoSuchEnv" in look.message
-    assert "NoSuchEnv" in (tmp_path / "error.txt").read_text()
+def test_a_failure_stays_in_the_folder_until_the_next_attempt(tmp_path: Path) -> None:
+    for name in ("NoSuchEnv-v0", "NeitherThis-v0"):
+        wrong = job(tmp_path, evaluate_episodes=0)
+        assert do(replace(wrong, experiment=wrong.experiment | {"env": {"env": name, "envs": 2}})) == 1
+        look = SweepRun(Setting(0, {}), 0, tmp_path).look()
+        assert look.state == "failed"
+        assert name.partition("-")[0] in look.message
+        assert name.partition("-")[0] in (tmp_path / "error.txt").read_text()
     assert do(job(tmp_path, evaluate_episodes=0)) == 0
     assert state(tmp_path) == "finished"
     assert not (tmp_path / "error.txt").exists()
