@@ -114,3 +114,14 @@ def test_a_flag_of_nobody_is_refused_by_the_parser_of_train(capsys: pytest.Captu
     with pytest.raises(SystemExit):
         cli.main(["sweep", "ppo-cartpole", "--seeds", "2", "--stepz", "3"])
     assert "--stepz" in capsys.readouterr().err
+
+
+def test_a_database_of_ones_own_has_a_study_of_its_own(tmp_path: Path, slots: ScriptedSlots) -> None:
+    options: dict[str, Any] = {"search": "optuna", "space": {"ppo.epochs": "1..9"}, "trials": 1, "progress": False}
+    options["storage"] = f"sqlite:///{tmp_path}/shared.db"
+    for name in ("a", "b", "a"):
+        garrison.sweep("ppo-cartpole", tmp_path / name, **options)
+    plans = [load_plan(tmp_path / name / "sweep.yaml") for name in ("a", "b")]
+    assert plans[0].config.study != plans[1].config.study
+    assert slots.started == ["0000-seed-0", "0000-seed-0"]
+    assert not (tmp_path / "a" / "study.db").exists()

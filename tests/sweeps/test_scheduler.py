@@ -267,3 +267,11 @@ def test_a_task_has_a_trial_of_its_own_and_goes_on_with_it(tmp_path: Path) -> No
     train(plan, folder, slots, task=2)
     assert slots.started == ["0000-seed-0"]
     assert trials(plan, folder) == [(0, "complete"), (1, "complete")]
+
+
+def test_a_trial_whose_asker_was_killed_before_it_was_anybodys_is_not_lost(tmp_path: Path) -> None:
+    plan, folder = planned(tmp_path, search="optuna", space=SPACE, trials=2)
+    Study(plan, folder).ask()
+    for task in (0, 1):
+        train(plan, folder, ScriptedSlots(by_rate), task=task)
+    assert trials(plan, folder) == [(0, "complete"), (1, "complete")]

@@ -12,10 +12,12 @@ import tyro
 from garrison.commands import train
 from garrison.commands.flags import own_flags, value_of
 from garrison.errors import UserError
+from garrison.runs.experiment_file import is_settings_file
+from garrison.runs.presets import PRESETS
 from garrison.sweeps.collected import facts, to_text
 from garrison.sweeps.slots import check_jobs, most_cores
 from garrison.sweeps.slurm import how_to_submit, write_scripts
-from garrison.sweeps.sweep_plan import SweepConfig, SweepPlan, find_base, make_plan, read_config
+from garrison.sweeps.sweep_plan import FILE, SweepConfig, SweepPlan, find_base, make_plan, read_config
 from garrison.sweeps.sweep_runs import SweepFolder
 from garrison.sweeps.sweeping import DEFAULT, Swept, merge, open_sweep, page_of, reopen_sweep, run_sweep, study_of
 from garrison.sweeps.varied import written_pairs
@@ -27,7 +29,9 @@ class Arguments:
     """Train an experiment with several seeds, over a grid of settings, or over those that Optuna chooses.
 
     garrison sweep ppo-cartpole --seeds 10
+
     garrison sweep ppo-cartpole --grid ppo.learning_rate=1e-3,2.5e-3 ppo.epochs=4,10 --seeds 3
+
     garrison sweep ppo-cartpole --search optuna --trials 50 --space ppo.learning_rate=log:1e-4..1e-2 ppo.epochs=4,10
 
     The same command goes on with a sweep that was stopped; so does garrison sweep FOLDER. All flags of garrison train
@@ -50,6 +54,8 @@ class Arguments:
     """How a search notices hopeless runs, by their scores during training: median, halving, hyperband or none."""
     storage: str = SweepConfig.storage
     """Where Optuna keeps its study: the URL of a database; by default study.db in the folder."""
+    study: str = SweepConfig.study
+    """What the study is called in a database of your own; by default the sweep's name and some letters."""
     out: str = ""
     """The sweep's folder; by default sweeps/NAME."""
     jobs: int = 0
@@ -68,7 +74,7 @@ class Arguments:
     """Show nothing but warnings."""
 
 
-CONFIG = ("seeds", "grid", "search", "space", "trials", "sampler", "pruner", "storage")
+CONFIG = ("seeds", "grid", "search", "space", "trials", "sampler", "pruner", "storage", "study")
 """The flags that are a part of the plan."""
 
 
@@ -105,7 +111,7 @@ def flags() -> set[str]:
 def find_sweep(source: str, args: Arguments, own: list[str], others: list[str]) -> tuple[SweepFolder, SweepPlan]:
     """Return the folder and the plan: of the sweep that is in a folder, or of one that the arguments describe."""
     given = [name for name in CONFIG if any(word.split("=")[0] == f"--{name}" for word in own)]
-    if Path(source).is_dir():
+    if (Path(source) / FILE).is_file() or (Path(source).is_dir() and source not in PRESETS):
         extra = [f"--{name}" for name in given] + (["--out"] if args.out else []) + others
         if extra:
             raise UserError(f"{source} is continued with the settings that it has: leave out {extra[0]}.")
@@ -113,7 +119,7 @@ def find_sweep(source: str, args: Arguments, own: list[str], others: list[str]) 
     if value_of("--resume", others) is not None:
         raise UserError("a sweep goes on with every run that was stopped: leave out --resume.")
     section: dict[str, Any] = {}
-    if source.endswith((".yaml", ".yml")):
+    if is_settings_file(source):
         name, base, section = find_base(source)
         trained = train.read_flags(train.Arguments(base), others, source)
     else:

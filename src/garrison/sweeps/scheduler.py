@@ -3,6 +3,7 @@
 It keeps nothing that is not also in the folder: whoever comes after it, after whatever end, goes on from there.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -90,7 +91,7 @@ class Scheduler:
             keep_failure(run.name, run.path, error)
             self._note(run)
             return
-        job = Job(experiment.to_dict(), run.name, str(run.path), [], sys.path)
+        job = Job(experiment.to_dict(), run.name, str(run.path), [], [*sys.path, os.getcwd()])
         self._running[run.name] = (run, self.slots.start(job))
 
     def _collect(self) -> None:

@@ -57,7 +57,7 @@ class Study:
         with _quiet() as optuna:
             self._study = optuna.create_study(
                 storage=_storage(optuna, plan.config.storage, folder),
-                study_name=f"{NAME}-{folder.path.resolve().name}" if plan.config.storage else NAME,
+                study_name=plan.config.study or NAME,
                 direction="maximize",
                 load_if_exists=True,
                 pruner=_pruner(optuna, plan.config.pruner),
@@ -69,8 +69,15 @@ class Study:
             return [self._trial(frozen) for frozen in self._study.get_trials(deepcopy=False)]
 
     def ask(self, task: int | None = None) -> SearchTrial | None:
-        """Return a new trial; None if there are as many as there should be."""
+        """Return a new trial; None if there are as many as there should be.
+
+        A task of a job array takes one that was asked for and is nobody's, if there is one: its asker was killed.
+        """
         with _quiet() as optuna, self._folder.alone():  # who counts and then adds one must not be overtaken
+            for frozen in self._study.get_trials(deepcopy=False) if task is not None else ():
+                if not frozen.state.is_finished() and TASK not in frozen.user_attrs:
+                    optuna.trial.Trial(self._study, frozen._trial_id).set_user_attr(TASK, task)
+                    return self._trial(self._frozen(frozen.number))
             number = len(self._study.get_trials(deepcopy=False))
             if number >= self._plan.config.trials:
                 return None

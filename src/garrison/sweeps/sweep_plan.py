@@ -6,12 +6,13 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from garrison.errors import UserError, choose
 from garrison.runs import yaml_settings
 from garrison.runs.experiment import Experiment
-from garrison.runs.experiment_file import find_experiment, read_experiment
+from garrison.runs.experiment_file import find_experiment, is_settings_file, read_experiment
 from garrison.sweeps.varied import Options, Varied, read_options, read_varied, with_values
 
 FILE = "sweep.yaml"
@@ -45,6 +46,8 @@ class SweepConfig:
     """How a search notices hopeless runs, by their scores during training: median, halving, hyperband or none."""
     storage: str = ""
     """Where Optuna keeps its study: the URL of a database; by default study.db in the folder."""
+    study: str = ""
+    """What the study is called in a database of your own; by default the sweep's name and some letters."""
 
     def __post_init__(self) -> None:
         for name in ("seeds", "trials"):
@@ -192,7 +195,7 @@ def load_plan(path: Path) -> SweepPlan:
 def find_base(source: str) -> tuple[str, Experiment, dict[str, Any]]:
     """Return name, experiment and the section `sweep`, as far as there is one, of a preset, file or environment."""
     path = Path(source)
-    if source.endswith((".yaml", ".yml")) or path.is_file():
+    if is_settings_file(source):
         values = _values(path)
         section = values.pop(SECTION, {})
         if not isinstance(section, dict):
@@ -208,6 +211,14 @@ def find_base(source: str) -> tuple[str, Experiment, dict[str, Any]]:
 def read_config(section: Mapping[str, Any]) -> SweepConfig:
     """Read the section `sweep`."""
     return yaml_settings.read(SweepConfig, dict(section), SweepConfig(), SECTION)
+
+
+def with_study(plan: SweepPlan, before: SweepPlan | None) -> SweepPlan:
+    """Return a plan that names its study in a database that others may use too: as it did before, or by a new name."""
+    if not plan.config.storage or plan.config.study:
+        return plan
+    name = before.config.study if before is not None else f"{plan.name}-{token_hex(4)}"
+    return replace(plan, config=replace(plan.config, study=name))
 
 
 def check_same(before: SweepPlan, now: SweepPlan, where: Path) -> None:

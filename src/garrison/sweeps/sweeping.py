@@ -23,7 +23,16 @@ from garrison.sweeps.collected import collect, write_results
 from garrison.sweeps.scheduler import Scheduler
 from garrison.sweeps.slots import LocalSlots, Slots, check_jobs, most_cores
 from garrison.sweeps.study import Study
-from garrison.sweeps.sweep_plan import FILE, SweepPlan, check_same, find_base, load_plan, make_plan, read_config
+from garrison.sweeps.sweep_plan import (
+    FILE,
+    SweepPlan,
+    check_same,
+    find_base,
+    load_plan,
+    make_plan,
+    read_config,
+    with_study,
+)
 from garrison.sweeps.sweep_runs import SweepFolder
 from garrison.system import require
 
@@ -62,6 +71,7 @@ def sweep(
     sampler: str | None = None,
     pruner: str | None = None,
     storage: str | None = None,
+    study: str | None = None,
     jobs: int = 0,
     cluster: str = "",
     progress: bool = True,
@@ -82,6 +92,7 @@ def sweep(
         sampler: tpe, random, cmaes or gp.
         pruner: median, halving, hyperband or none: stops runs by their scores during training.
         storage: the URL of a database for the study; by default a file in the folder.
+        study: what it is called there.
         jobs: how many runs at once; 0 for as many as the cores bear.
         cluster: train on Ray: `local`, `auto` or `host:port`.
         progress: print a line for each run that ends.
@@ -100,6 +111,7 @@ def sweep(
         "sampler": sampler,
         "pruner": pruner,
         "storage": storage,
+        "study": study,
     }
     config = read_config(section | {key: value for key, value in given.items() if value is not None})
     plan = make_plan(name, settings, config)
@@ -116,8 +128,10 @@ def open_sweep(plan: SweepPlan, path: Path) -> tuple[SweepFolder, SweepPlan]:
     path.mkdir(parents=True, exist_ok=True)
     plan = replace(plan, name=path.resolve().name)
     with folder.alone():
-        if folder.plan.exists():
-            check_same(load_plan(folder.plan), plan, path)
+        before = load_plan(folder.plan) if folder.plan.exists() else None
+        plan = with_study(plan, before)
+        if before is not None:
+            check_same(before, plan, path)
         write_text(folder.plan, plan.to_text())
     return folder, plan
 
@@ -155,7 +169,7 @@ def run_sweep(
     pages = PageRhythm(
         [folder.path] if task is None else [],
         partial(print, file=sys.stderr),
-        lambda path, seconds: _write_page(collect(plan, folder, study), seconds),
+        lambda path, seconds: _write(plan, folder, collect(plan, folder, study), seconds),
     )
     with _slots(plan, folder, jobs, cluster, task) as slots:
         say(f"{plan.describe()}\n{slots.describe()}; folder: {folder.path}")
@@ -175,8 +189,7 @@ def study_of(plan: SweepPlan, folder: SweepFolder) -> Study | None:
 def merge(plan: SweepPlan, folder: SweepFolder, study: Study | None) -> SweepResults:
     """Write table, page and best settings of all that is there; return the results."""
     results = collect(plan, folder, study)
-    write_results(results, plan, folder)
-    _write_page(results, None)
+    _write(plan, folder, results, None)
     return results
 
 
@@ -195,7 +208,8 @@ def page_of(folder: Path) -> Path:
     return folder / PAGE
 
 
-def _write_page(results: SweepResults, seconds: float | None) -> None:
+def _write(plan: SweepPlan, folder: SweepFolder, results: SweepResults, seconds: float | None) -> None:
+    write_results(results, plan, folder)
     write_sweep_page(results, RUNNING if seconds is not None else state_of(results), time(), seconds)
 
 
