@@ -34,6 +34,7 @@ PACKAGES = (
     "learn",
     "runs",
     "storage",
+    "sweeps",
     "tasks",
     "text",
     "vector",

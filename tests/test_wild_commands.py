@@ -175,6 +175,11 @@ WILD_FLAGS: dict[str, tuple[str, ...]] = {
     "plot RUN --out OUT": ("--smooth", "--format", "--out"),
     "compare RUN --out OUT": ("--smooth", "--out", "--duration"),
     "race ppo-cartpole --out OUT": ("--smooth", "--duration"),
+    "sweep ppo-cartpole --compute none --quiet --out OUT": (
+        *("--seeds", "--grid", "--space", "--trials", "--sampler", "--pruner", "--search", "--jobs", "--task", "--out"),
+        *("--storage", "--cluster", "FILE"),
+    ),
+    "sweep RUN": ("--seeds", "--task", "--jobs"),
     "demo --episodes 1": ("--episodes", "--seed", "--length", "--red"),
     "doctor": ("--json", "FILE"),
     "conformance": ("FILE",),

@@ -6,9 +6,11 @@ from . import episodes as episodes
 from . import learn as learn
 from . import runs as runs
 from . import text as text
+from . import sweeps as sweeps
 from . import vector as vector
 from .agents.load import load_agent as load_agent
 from .episodes.watching import watch as watch
 from .runs.scoring import evaluate as evaluate
+from .sweeps.sweeping import sweep as sweep
 
 __version__: str

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("garrison.commands.runs", "list the runs in a folder: state, score, learning curve; also as a page"),
     "compare": ("garrison.commands.compare", "put runs side by side"),
     "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
+    "sweep": ("garrison.commands.sweep", "train many runs: seeds, grids of settings, searches by Optuna"),
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "text": ("garrison.commands.text", "let language models defend: observations and actions in words"),

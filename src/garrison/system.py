@@ -48,6 +48,8 @@ _EXTRAS = {
     "jax": ("JAX", "jax"),
     "optax": ("Optax", "jax"),
     "prettytable": ("PrettyTable", "cyborg"),
+    "optuna": ("Optuna", "sweep"),
+    "cmaes": ("CMA-ES", "sweep"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.
@@ -83,8 +85,14 @@ def require(*modules: str) -> None:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use.
+
+    Where a process cannot be bound to cores, Python's own variable PYTHON_CPU_COUNT says how many are its share.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    told = os.environ.get("PYTHON_CPU_COUNT", "")
+    return int(told) if told.isdecimal() and int(told) else os.cpu_count() or 1
 
 
 def let_idle_threads_sleep() -> None:

@@ -10,7 +10,9 @@ from garrison import cli
 from garrison.report.history import RunHistory
 from garrison.report.run_page import rewrite_run_page, run_page, write_run_page
 from garrison.report.run_state import RUNNING, RunState
+from garrison.report.sweep_page import write_sweep_page
 from tests.helpers.browser import Pages, outside, overflow, unnamed
+from tests.helpers.swept_results import swept_results
 from tests.helpers.written_runs import official_score, write_run
 from tests.helpers.written_searches import write_search_folder
 
@@ -27,6 +29,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     hostile = write_run(folder / HOSTILE, seed=9, steps=77, status="failed", message=HOSTILE, env=HOSTILE)
     rewrite_run_page(hostile)
     search = write_search_folder(folder / "search")
+    swept = [swept_results(folder.parent / f"sweep-{k}", HOSTILE, is_search=bool(k)) for k in (0, 1)]
+    grid, tried = (write_sweep_page(results, "finished", 0.0, None) for results in swept)
     assert cli.main(["runs", str(folder), "--pages"]) == 0
     runs = [str(folder / f"small-{seed}") for seed in (1, 2, 3)]
     assert cli.main(["compare", *runs, str(hostile), "--out", str(folder.parent / "cmp")]) == 0
@@ -36,11 +40,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "index": folder / "index.html",
         "comparison": folder.parent / "cmp" / "comparison.html",
         "search": search / "index.html",
+        "grid": grid,
+        "tried": tried,
     }
 
 
 @pytest.mark.parametrize(("width", "dark"), SIZES)
-@pytest.mark.parametrize("kind", ["run", "hostile", "index", "comparison", "search"])
+@pytest.mark.parametrize("kind", ["run", "hostile", "index", "comparison", "search", "grid", "tried"])
 def test_a_page_fits_its_window_and_names_everything(
     pages: Pages, made: dict[str, Path], kind: str, width: int, dark: bool
 ) -> None:

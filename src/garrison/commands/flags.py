@@ -1,6 +1,7 @@
 """What commands need to know of their command line before, or instead of, its parser."""
 
 import sys
+from collections.abc import Collection
 
 
 def value_of(flag: str, arguments: list[str]) -> str | None:
@@ -20,9 +21,30 @@ def values_of(flag: str, arguments: list[str]) -> list[str]:
     return leading(arguments[arguments.index(flag) + 1 :])
 
 
+def own_flags(arguments: list[str], own: Collection[str]) -> tuple[list[str], list[str]]:
+    """Divide a command line: the flags `own` with their values, and all others with theirs, for another parser.
+
+    >>> own_flags(["--seeds", "3", "--steps", "9", "--json"], {"--seeds", "--json"})
+    (['--seeds', '3', '--json'], ['--steps', '9'])
+    """
+    mine: list[str] = []
+    others: list[str] = []
+    place = mine
+    for word in arguments:
+        if is_flag(word):
+            place = mine if word.split("=")[0] in own else others
+        place.append(word)
+    return mine, others
+
+
+def is_flag(word: str) -> bool:
+    """Return whether a word is a flag, and not a value: a number may begin with a minus sign."""
+    return word.startswith("-") and not word[1:2].isdigit()
+
+
 def leading(arguments: list[str]) -> list[str]:
     """Return the words before the first flag."""
-    flags = [k for k, word in enumerate(arguments) if word.startswith("-") and not word[1:2].isdigit()]
+    flags = [k for k, word in enumerate(arguments) if is_flag(word)]
     return arguments[: flags[0]] if flags else arguments
 
 

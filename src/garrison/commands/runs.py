@@ -14,6 +14,7 @@ from garrison.report.run_page import rewrite_run_page
 from garrison.report.run_state import RUNNING, begun
 from garrison.report.runs_index import Listed, index_page, list_runs, to_text
 from garrison.runs.page_rhythm import FILE
+from garrison.sweeps.sweep_plan import FILE as PLAN
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,12 @@ def main(arguments: list[str]) -> int:
             if one.state.word != RUNNING:
                 rewrite(one)
     out = Path(args.out) if args.out else args.folder / FILE
-    if out == args.folder / FILE and any(one.run.path == args.folder for one in listed):
-        raise UserError(f"{args.folder} is a run: its page is {out}.", hint="Name the folder around it, or --out FILE.")
+    is_sweep = (args.folder / PLAN).is_file()
+    if out == args.folder / FILE and (is_sweep or any(one.run.path == args.folder for one in listed)):
+        what = "a sweep" if is_sweep else "a run"
+        raise UserError(
+            f"{args.folder} is {what}: its page is {out}.", hint="Name the folder around it, or --out FILE."
+        )
     page = index_page(args.folder, listed, datetime.now(), out.parent).write(out)
     print(json.dumps([facts(one) for one in listed], indent=2) if args.json else f"{to_text(listed)}\n\n{page}")
     return 0

@@ -69,16 +69,21 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
         env = source or value_of("--env", arguments) or CAGE2
         base = default_preset(env, env_args=env_args, backend=value_of("--backend", arguments) or "auto")
         name = base.name
+    rest = arguments[1:] if source else arguments
+    return name, read_flags(Arguments(base, resume or ""), rest, source or resume or name)
+
+
+def read_flags(default: Arguments, arguments: list[str], about: str) -> Arguments:
+    """Return what the flags make of settings, which are those of `about`."""
     presets = "\n".join(f"  {key:<22} {what}" for key, (what, _) in PRESETS.items())
-    args = tyro.cli(
+    return tyro.cli(
         Arguments,
         prog="garrison train [PRESET | FILE.yaml | ENVIRONMENT]",
-        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or name}.",
-        default=Arguments(base, resume or ""),
-        args=arguments[1:] if source else arguments,
+        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {about}.",
+        default=default,
+        args=arguments,
         config=(tyro.conf.OmitArgPrefixes,),
     )
-    return name, args
 
 
 def _with_renamed_encoder(arguments: list[str]) -> list[str]:

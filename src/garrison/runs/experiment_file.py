@@ -22,7 +22,7 @@ PLACE = "run.out"
 
 def find_experiment(source: str) -> tuple[str, Experiment]:
     """Return the name and the settings of a preset, of a YAML file, or of what is usual for an environment."""
-    if _is_file(source):
+    if is_settings_file(source):
         return Path(source).stem, load_experiment(Path(source))
     if is_environment(source):
         found = default_preset(source)
@@ -36,10 +36,11 @@ def is_environment(source: str) -> bool:
     >>> is_environment("Pendulum-v1"), is_environment("my_module:MyEnv"), is_environment("ppo-bline")
     (True, True, False)
     """
-    return not _is_file(source) and (":" in source or is_atari(source) or source in gymnasium.registry)
+    return not is_settings_file(source) and (":" in source or is_atari(source) or source in gymnasium.registry)
 
 
-def _is_file(source: str) -> bool:
+def is_settings_file(source: str) -> bool:
+    """Return whether this names a file, and not a preset or an environment."""
     return source.endswith((".yaml", ".yml")) or Path(source).is_file()
 
 

@@ -14,6 +14,7 @@ from garrison.report.page.chart_marks import Level, Mark
 from garrison.report.page.charts import Chart, Series, lines, scatter
 from garrison.report.page.heatmap import heatmap
 from garrison.report.page.html import Cell, Figure, Page, Tile
+from garrison.report.page.parallel import Coordinate, parallel
 from garrison.report.page.sparkline import sparkline
 from garrison.report.page.svg import BROAD, NARROW
 
@@ -23,6 +24,7 @@ __all__ = [
     "Bars",
     "Cell",
     "Chart",
+    "Coordinate",
     "Figure",
     "Level",
     "Mark",
@@ -33,6 +35,7 @@ __all__ = [
     "bars",
     "heatmap",
     "lines",
+    "parallel",
     "scatter",
     "sparkline",
     "stacked",

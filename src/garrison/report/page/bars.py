@@ -39,7 +39,14 @@ class Bars:
 
 
 def bars(
-    groups: Sequence[str], series: Sequence[Bars], *, y_label: str = "", log: bool = False, height: float = 320
+    groups: Sequence[str],
+    series: Sequence[Bars],
+    *,
+    y_label: str = "",
+    log: bool = False,
+    height: float = 320,
+    width: float = WIDTH,
+    name: str = "",
 ) -> Chart:
     """Return groups of bars, one bar of each series in a group, from 0 (or from the lowest tick if `log`).
 
@@ -47,35 +54,36 @@ def bars(
     """
     values = finite([v for s in series for v in (*s.values, *s.low, *s.high)], log)
     if not values or not groups:
-        return nothing()
+        return nothing(width=width)
     y = scale(values, log=log, zero=not log)
-    wide = int((WIDTH - 80) / len(groups) / CHARACTER)
+    wide = int((width - 80) / len(groups) / CHARACTER)
     names = [wrap(group, max(1, wide), break_long_words=False) or [""] for group in groups]
     if max(len(line) for name in names for line in name) > wide:
-        return _lying(groups, series, y, y_label)
+        return _lying(groups, series, y, y_label, width, name)
     deep = max(map(len, names))
-    box = frame(scale([0, len(groups)]), y, height, y_label, "", bottom_room=12 + LINE * deep)
+    box = frame(scale([0, len(groups)]), y, height, y_label, "", bottom_room=12 + LINE * deep, width=width)
     slot = (box.right - box.left) / len(groups)
-    width = min(46.0, slot * 0.8 / len(series))
+    thick = min(46.0, slot * 0.8 / len(series))
     parts = [box.draw("", y_label, x_ticks=False)]
-    for g, name in enumerate(names):
+    for g, words in enumerate(names):
         middle = box.left + (g + 0.5) * slot
-        for k, text in enumerate(name):
+        for k, text in enumerate(words):
             down = box.bottom + 18 + k * LINE
             parts.append(element("text", escape(text), class_="tick middle", x=middle, y=down))
         for k, one in enumerate(series):
             if g < len(one.values) and y.shows(one.values[g]):
-                parts.append(_bar(one, g, colour(k), middle + (k - len(series) / 2) * width, width, box))
-    return Chart(picture(height, *parts, name=y_label), series_legend([s.name for s in series]))
+                parts.append(_bar(one, g, colour(k), middle + (k - len(series) / 2) * thick, thick, box))
+    legend = series_legend([s.name for s in series])
+    return Chart(picture(height, *parts, name=name or y_label, width=width), legend)
 
 
-def _lying(groups: Sequence[str], series: Sequence[Bars], x: Scale, x_label: str) -> Chart:
+def _lying(groups: Sequence[str], series: Sequence[Bars], x: Scale, x_label: str, width: float, name: str) -> Chart:
     """Return the groups below one another, their names on the left in one line."""
-    left = row_room(groups)
+    left = row_room(groups, width)
     room = max(ROW, THIN * len(series) + 8)
     thick = (room - 8) / len(series)
     bottom = 8 + room * len(groups)
-    box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, WIDTH - 20.0, bottom)
+    box = Frame(x, scale([0, 1], ticks=[0]), left, 8.0, width - 20.0, bottom)
     drawn = [box.draw(x_label, "", y_ticks=False)]
     for g, group in enumerate(groups):
         top = 8 + g * room
@@ -83,9 +91,8 @@ def _lying(groups: Sequence[str], series: Sequence[Bars], x: Scale, x_label: str
         for k, one in enumerate(series):
             if g < len(one.values) and x.shows(one.values[g]):
                 drawn.append(_lying_bar(one, g, colour(k), top + 4 + k * thick, thick, box))
-    return Chart(
-        picture(bottom + (44 if x_label else 26), *drawn, name=x_label), series_legend([s.name for s in series])
-    )
+    height = bottom + (44 if x_label else 26)
+    return Chart(picture(height, *drawn, name=name or x_label, width=width), series_legend([s.name for s in series]))
 
 
 def _lying_bar(one: Bars, g: int, colour_class: str, top: float, thick: float, box: Frame) -> str:
