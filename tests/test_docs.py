@@ -35,6 +35,7 @@ PACKAGES = (
     "runs",
     "storage",
     "tasks",
+    "trackers",
     "vector",
     "workers",
 )

@@ -48,6 +48,9 @@ _EXTRAS = {
     "jax": ("JAX", "jax"),
     "optax": ("Optax", "jax"),
     "prettytable": ("PrettyTable", "cyborg"),
+    "tensorboard": ("TensorBoard", "train"),
+    "wandb": ("Weights & Biases", "wandb"),
+    "mlflow": ("MLflow", "mlflow"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.

@@ -19,6 +19,8 @@ EXTRAS = {
     "ray": ("ray",),
     "jax": ("jax", "optax"),
     "cyborg": ("prettytable",),
+    "wandb": ("wandb",),
+    "mlflow": ("mlflow-skinny",),
     "atari": ("ale-py",),
     "mujoco": ("mujoco",),
     "video": ("moviepy",),

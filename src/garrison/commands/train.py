@@ -7,7 +7,7 @@ from pathlib import Path
 import tyro
 
 from garrison.cage2.names import ENCODERS
-from garrison.commands.flags import value_of, values_of, with_new_names
+from garrison.commands.flags import value_of, values_of, with_new_names, without_repeated
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.runs.experiment import Experiment
@@ -74,7 +74,7 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
         Arguments,
         prog="garrison train [PRESET | FILE.yaml | ENVIRONMENT]",
         description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {source or resume or name}.",
-        default=Arguments(base, resume or ""),
+        default=Arguments(without_repeated(base, arguments), resume or ""),
         args=arguments[1:] if source else arguments,
         config=(tyro.conf.OmitArgPrefixes,),
     )

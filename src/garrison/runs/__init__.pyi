@@ -7,4 +7,5 @@ from .presets import PRESETS as PRESETS
 from .presets import default_preset as default_preset
 from .presets import preset as preset
 from .session import Outcome as Outcome
+from .start import resume as resume
 from .start import train as train
