@@ -42,7 +42,7 @@ def test_the_code_in_the_guides_runs(
     assert float(capsys.readouterr().out.split()[0]) < 0
 
 
-@pytest.mark.parametrize("guide", ["tracking.md"])
+@pytest.mark.parametrize("guide", ["callbacks.md", "tracking.md"])
 def test_all_blocks_of_a_guide_run_as_one_script(
     guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

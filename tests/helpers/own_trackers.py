@@ -16,6 +16,7 @@ class Noting(Tracker):
     runs: list["Noting"] = []  # noqa: RUF012 - of the class, because a command makes the object
 
     def __init__(self) -> None:
+        self.run = TrackedRun("", {}, {}, None)
         self.rows: list[tuple[int, dict[str, float]]] = []
         self.end: dict[str, Any] = {}
         self.checkpoint: Path | None = None

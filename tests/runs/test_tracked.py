@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from garrison import cli
-from garrison.runs import preset, resume, train
+from garrison.runs import continue_run, preset, train
 from garrison.storage import checkpoint
 from tests.helpers import own_trackers
 from tests.helpers.own_trackers import Noting
@@ -57,7 +57,7 @@ def test_a_tracker_that_fails_is_a_mark_of_the_run_and_changes_nothing(finished:
 
 def test_a_resumed_run_goes_on_in_the_same_tracked_run(finished: Path) -> None:
     told = Noting()
-    outcome = resume(finished, progress=False, trackers=[told], steps=480, evaluate_episodes=0)
+    outcome = continue_run(finished, progress=False, trackers=[told], steps=480, evaluate_episodes=0)
     assert outcome.status == "finished"
     assert (told.run.known_as, told.run.first_step) == ("first", 320)
     assert [step for step, _ in told.rows] == [480]

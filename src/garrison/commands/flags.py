@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-REPEATED = {"--tracker": "trackers"}
+REPEATED = {"--tracker": "trackers", "--callback": "callbacks"}
 """Flags that may be given several times, and the lists in a run's settings that they fill."""
 
 

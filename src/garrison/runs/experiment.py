@@ -49,6 +49,8 @@ class RunConfig:
     """Where the run is told to besides: wandb (Weights & Biases), mlflow, or a class of your own, module:Class."""
     track_checkpoint: bool = False
     """Whether trackers get the last checkpoint too, as an artefact."""
+    callbacks: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="callback")] = ()
+    """What takes part in the run: classes of your own, module:Class, see docs/callbacks.md."""
     page: bool = True
     """Whether to write index.html, the run's page, while it goes and at its end."""
 
@@ -61,6 +63,9 @@ class RunConfig:
         if self.evaluate_episodes is not None and (self.evaluate_episodes == 1 or self.evaluate_episodes < 0):
             raise UserError(f"evaluate_episodes must be 0 (none) or at least 2; got {self.evaluate_episodes}.")
         check_names(self.trackers)
+        for name in self.callbacks:
+            if ":" not in name:
+                raise UserError(f"callback must name a class of your own as module:Class; got {name!r}.")
 
     @property
     def seconds(self) -> float | None:

@@ -59,6 +59,8 @@ class Recorder(Follower):
         self.unsaved: str | None = None
         self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
         self._pages = pages or NoPages()
+        self.on_evaluation: Callable[[dict[str, Any], float, dict[str, float]], None] = lambda values, total, row: None
+        """Is told every score during training: the checkpoint's values, its total, its metrics"""
         self._mark(marks.RESUMED if resumed else marks.STARTED, self.first_step)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
@@ -93,6 +95,7 @@ class Recorder(Follower):
                 self.best_total = total
                 self._mark(marks.BEST, state["steps"], f"{total:.2f}")
             self._pages.write()
+            self.on_evaluation(values, total, metrics)
 
     def discard(self) -> None:
         """Remove what has been written, so that the folder can be used again."""

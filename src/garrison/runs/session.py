@@ -21,6 +21,7 @@ from garrison.learn.registry import LEARNERS, train
 from garrison.learn.result import Diverged
 from garrison.learn.run import RunLog
 from garrison.learn.spaces.registry import action_distribution, doubts_about, observation_form
+from garrison.runs.callbacks import Callback, CallbackLog, Training, find_callbacks
 from garrison.runs.experiment import Experiment
 from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
@@ -127,6 +128,7 @@ def run(
     values: dict[str, Any] | None = None,
     hooks: Hooks | None = None,
     trackers: Sequence[Tracker] = (),
+    callbacks: Sequence[Callback] = (),
 ) -> Outcome:
     """Train as the settings say, record it, and return what came of it.
 
@@ -139,11 +141,13 @@ def run(
         values: the checkpoint to continue from.
         hooks: what this kind of run adds.
         trackers: are told of it besides those that the settings name.
+        callbacks: take part in it besides those that the settings name.
     """
     view, hooks = view or NoView(), hooks or Hooks()
     task, learner = experiment.task, LEARNERS[experiment.algorithm]
     task.check(experiment.learner)
     told = trackers_of(experiment, name, folder, values, trackers)
+    taking_part = find_callbacks(experiment.run.callbacks, callbacks)
     with ExitStack() as stack:
         stack.enter_context(_connected(experiment.run.cluster))
         made: Any = task.make_envs if learner.has_actors else task.make_jax_env() if learner.on_device else None
@@ -176,9 +180,15 @@ def run(
         connect = _remote_actors() if experiment.has_remote_actors else None
         result: Result | None = None
         status, message = "finished", ""
+        saved = values["state"].pop("callbacks", None) if values is not None else None
+        called: CallbackLog | None = None
         try:
             pages.write()
-            run_log = hooks.follow(envs, log, values)
+            if taking_part or saved is not None:
+                place, own_envs = None if folder is None else folder.path, envs if made is None else None
+                called = CallbackLog(taking_part, Training(experiment, place, log, own_envs), log)
+                called.begin(saved)
+            run_log = hooks.follow(envs, called or log, values)
             state = prepare_resume(values, about, envs, view) if values is not None else None
             for sentence in (start.says, doubts):
                 if sentence:
@@ -199,9 +209,11 @@ def run(
         finally:
             log.close()
             envs.close()
-    if status == "finished" and interrupts.signal is not None and not hooks.has_stopped():
+    stopped_by = called.stopped_by if called is not None else ""
+    if status == "finished" and interrupts.signal is not None and not hooks.has_stopped() and not stopped_by:
         status = "interrupted"
     summary = summarise(name, experiment, status, message, log, result) | hooks.summary(status, message)
+    summary |= {"stopped_by": stopped_by} if stopped_by else {}
     values = {**about, "state": state}
     outcome = Outcome(
         experiment, folder, status, message, interrupts.exit_code, values, summary, result, pages=pages, log=log

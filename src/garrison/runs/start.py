@@ -1,4 +1,4 @@
-"""`train` and `resume`: one run from Python, as `garrison train` makes it."""
+"""`train` and `continue_run`: one run from Python, as `garrison train` makes it."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from garrison.runs import session
+from garrison.runs.callbacks import Callback
 from garrison.runs.chosen import reason
 from garrison.runs.experiment import AUTO, Experiment
 from garrison.runs.experiment_file import describe_base, find_experiment, load_config
@@ -20,6 +21,7 @@ def train(
     out: str | Path | None = None,
     progress: bool = True,
     trackers: Sequence[Tracker] = (),
+    callbacks: Sequence[Callback] = (),
 ) -> session.Outcome:
     """Train as a preset, an environment, a YAML file or an experiment says.
 
@@ -30,6 +32,7 @@ def train(
             without one nothing is written and nothing is scored.
         progress: show how it goes: a panel in a terminal, else a line every ten seconds. Warnings are always shown.
         trackers: are told of the run besides those that its settings name, see docs/tracking.md.
+        callbacks: take part in it besides those that its settings name, see docs/callbacks.md.
 
     Ctrl-C lets the update finish and returns what there is.
     """
@@ -38,13 +41,17 @@ def train(
     folder = RunFolder.create(Path(out)) if out is not None else None
     with folder.held(is_new=True) if folder is not None else nullcontext():
         view = open_view(name, settings, folder, quiet=not progress)
-        outcome = session.run(settings, name, folder, view, trackers=trackers)
+        outcome = session.run(settings, name, folder, view, trackers=trackers, callbacks=callbacks)
         session.score(outcome)
     return outcome
 
 
-def resume(
-    folder: str | Path, progress: bool = True, trackers: Sequence[Tracker] = (), **settings: Any
+def continue_run(
+    folder: str | Path,
+    progress: bool = True,
+    trackers: Sequence[Tracker] = (),
+    callbacks: Sequence[Callback] = (),
+    **settings: Any,
 ) -> session.Outcome:
     """Continue the run in a folder, as `garrison train --resume` does.
 
@@ -52,13 +59,16 @@ def resume(
         folder: the run's.
         progress: as `train` has it.
         trackers: likewise.
+        callbacks: likewise; they go on from what the checkpoint kept of them.
         settings: those to change, such as `steps=20_000_000`.
     """
     path = Path(folder)
     experiment = load_config(RunFolder.open(path).config).changed(**settings)
     with open_folder("", "", str(path)) as (opened, values):
         view = open_view(path.name, experiment, opened, quiet=not progress)
-        outcome = session.run(experiment, path.name, opened, view, values=values, trackers=trackers)
+        outcome = session.run(
+            experiment, path.name, opened, view, values=values, trackers=trackers, callbacks=callbacks
+        )
         session.score(outcome)
     return outcome
 
