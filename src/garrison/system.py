@@ -51,6 +51,9 @@ _EXTRAS = {
     "tensorboard": ("TensorBoard", "train"),
     "wandb": ("Weights & Biases", "wandb"),
     "mlflow": ("MLflow", "mlflow"),
+    "onnx": ("ONNX", "export"),
+    "onnxruntime": ("ONNX Runtime", "export"),
+    "huggingface_hub": ("The Hugging Face hub's client", "hub"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.

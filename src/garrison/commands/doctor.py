@@ -21,6 +21,8 @@ EXTRAS = {
     "cyborg": ("prettytable",),
     "wandb": ("wandb",),
     "mlflow": ("mlflow-skinny",),
+    "export": ("onnx", "onnxruntime"),
+    "hub": ("huggingface_hub",),
     "atari": ("ale-py",),
     "mujoco": ("mujoco",),
     "video": ("moviepy",),
