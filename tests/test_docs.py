@@ -37,6 +37,7 @@ PACKAGES = (
     "sweeps",
     "tasks",
     "text",
+    "trackers",
     "vector",
     "workers",
 )

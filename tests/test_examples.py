@@ -52,3 +52,13 @@ def test_the_code_in_the_guides_runs(
     assert code is not None
     exec(code.group(1), {"__name__": "__main__"})
     assert float(capsys.readouterr().out.split()[0]) < 0
+
+
+@pytest.mark.parametrize("guide", ["callbacks.md", "tracking.md"])
+def test_all_blocks_of_a_guide_run_as_one_script(
+    guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / guide).read_text(), flags=re.M | re.S)
+    exec("".join(blocks), {"__name__": "__main__"})
+    assert capsys.readouterr().out.strip()

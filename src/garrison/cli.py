@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("garrison.commands.evaluate", "score a defender by the challenge's protocol"),
     "watch": ("garrison.commands.watch", "look at episodes of a defender, step by step, in one HTML file"),
     "runs": ("garrison.commands.runs", "list the runs in a folder: state, score, learning curve; also as a page"),
+    "export": ("garrison.commands.export", "write a trained network as ONNX, TorchScript or NumPy, for other programs"),
     "compare": ("garrison.commands.compare", "put runs side by side"),
     "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "sweep": ("garrison.commands.sweep", "train many runs: seeds, grids of settings, searches by Optuna"),

@@ -50,6 +50,12 @@ _EXTRAS = {
     "prettytable": ("PrettyTable", "cyborg"),
     "optuna": ("Optuna", "sweep"),
     "cmaes": ("CMA-ES", "sweep"),
+    "tensorboard": ("TensorBoard", "train"),
+    "wandb": ("Weights & Biases", "wandb"),
+    "mlflow": ("MLflow", "mlflow"),
+    "onnx": ("ONNX", "export"),
+    "onnxruntime": ("ONNX Runtime", "export"),
+    "huggingface_hub": ("The Hugging Face hub's client", "hub"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.

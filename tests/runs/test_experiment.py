@@ -22,6 +22,7 @@ from garrison.runs.experiment_file import (
     to_text,
 )
 from garrison.runs.presets import PRESETS, default_preset, preset
+from garrison.storage.dotted import flat
 from garrison.tasks.cage2 import parse_odds
 from garrison.tasks.registry import EnvConfig
 
@@ -97,7 +98,7 @@ def test_a_file_says_only_what_differs_from_the_default_preset() -> None:
 def test_a_file_begins_from_its_preset_or_the_default_one(text: str, base: str) -> None:
     experiment = read(text)
     assert experiment.preset == base
-    said = yaml_settings.flat(yaml_settings.from_yaml(text))
+    said = flat(yaml_settings.from_yaml(text))
     said.pop("preset", None)
     if base == "auto":
         said.pop("env.env")  # the other settings follow from it
@@ -175,7 +176,7 @@ def test_no_two_settings_of_an_experiment_have_the_same_name(name: str) -> None:
     """So that flags and `changed` need no more than the name."""
     values = preset(name).to_dict()
     values["env"]["env_args"] = {}  # what is in it belongs to the environment
-    names = [key.rpartition(".")[2] for key in yaml_settings.flat(values)]
+    names = [key.rpartition(".")[2] for key in flat(values)]
     assert len(names) == len(set(names))
     assert set(names) == setting_names(preset(name))
 
@@ -185,7 +186,7 @@ def test_flags_files_and_python_agree_about_every_setting(name: str) -> None:
     """Walks over all settings of the preset: what `--help` calls the default is what a file and Python begin from."""
     by_flags, by_file, by_python = parse([name])[1].experiment, read(f"preset: {name}"), preset(name)
     assert by_flags == by_file == by_python
-    assert yaml_settings.flat(by_flags.to_dict()) == yaml_settings.flat(by_file.to_dict())
+    assert flat(by_flags.to_dict()) == flat(by_file.to_dict())
 
 
 @pytest.mark.parametrize("section", ["", "ppo: {}", "impala: {}", "a3c: {}"])

@@ -20,7 +20,7 @@ from garrison.workflow.inherit import Trained, nearest, trained_in
 from garrison.workflow.orders import CANONICAL, index_of, kendall_matrix, label, one_hot
 from garrison.workflow.settings import TRAIN, SearchConfig, WorkflowConfig, WorkflowExperiment
 from garrison.workflow.stopping import Stopper, StopRules
-from garrison.workflow.tracking import Tracker, workflow_metrics
+from garrison.workflow.tracking import ComplianceTracker, workflow_metrics
 from garrison.workflow.workflow_task import spread
 
 TINY = "--envs 12 --length 10 --rollout 10 --hidden 8 --minibatches 2 --epochs 1 --evaluate-episodes 4 --no-tensorboard"
@@ -212,10 +212,10 @@ def test_metrics_are_means_over_the_environments_whose_episodes_ended() -> None:
 def test_a_tracker_continues_where_another_stopped() -> None:
     envs = FakeBatch([1, 1, 1], [0.5, 0.5, 0.5])
     rules = StopRules(0.9, 3, 0, None)
-    first = Tracker(envs, Stopper(rules))
+    first = ComplianceTracker(envs, Stopper(rules))
     for _ in range(2):
         first.log(100, {"rollout/episodes": 3})
-    second = Tracker(envs, Stopper(rules), progress=first.progress())
+    second = ComplianceTracker(envs, Stopper(rules), progress=first.progress())
     second.log(200, {"rollout/episodes": 3})
     assert (second.episodes, second.updates, second.stop) == (9, 3, False)
     second.log(300, {"rollout/episodes": 3})

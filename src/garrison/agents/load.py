@@ -34,12 +34,18 @@ def load_agent(name: str, sample: bool = False) -> Any:
     """
     if name in SCRIPTED:
         return SCRIPTED[name]()
+    values = saved_agent(name)
+    kind = import_named(KINDS.get(values["experiment"]["env"]["env"], ANY_ENVIRONMENT))
+    require_agent(values, name, kind.needs)
+    return kind.of(values, name, sample)
+
+
+def saved_agent(name: str) -> dict[str, Any]:
+    """Return the values of the shipped agent, run folder or checkpoint called `name`, checked."""
     if name in SHIPPED or Path(name).exists():
         values = checkpoint.load(SHIPPED.get(name, Path(name)))
         require_agent(values, name)
-        kind = import_named(KINDS.get(values["experiment"]["env"]["env"], ANY_ENVIRONMENT))
-        require_agent(values, name, kind.needs)
-        return kind.of(values, name, sample)
+        return values
     from difflib import get_close_matches
 
     names = [*SCRIPTED, *SHIPPED]

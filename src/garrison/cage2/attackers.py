@@ -32,6 +32,12 @@ class Attackers:
         """Whether whoever steps the batch gives Red's actions too."""
         return self.are_external and self.own is None
 
+    def change(self, mixture: Mapping[str, float]) -> NDArray[np.float64]:
+        """Draw by a mixture from the next reset on; return its cumulative odds."""
+        _, self.odds = parse_red(mixture, len(self.actions))
+        self.are_drawn = True
+        return self.odds
+
     def action_space(self, num_actions: int) -> Space[Any]:
         """Return one environment's action space, Red's part included where it comes beside Blue's."""
         if not self.act_beside_blue:

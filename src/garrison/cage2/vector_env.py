@@ -276,6 +276,18 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._envs["order"] = self._envs["next_order"]
             self._observe(np.ones(self.num_envs, np.bool_))
 
+    def set_red(self, red: str | Mapping[str, float]) -> None:
+        """Change who attacks: from each environment's next reset on, automatic or not, one is drawn by these odds.
+
+        Args:
+            red: a mixture such as `{"bline": 0.3, "meander": 0.7}`, or one name. Neither a state nor a checkpoint of
+                the batch holds it: who goes on from one sets it again.
+        """
+        if self._attackers.are_external or self._details is not None:
+            what = "its attacker comes from outside" if self._attackers.are_external else "it draws as CybORG does"
+            raise UserError(f"this batch cannot change its attackers: {what}.")
+        self._scenario["red_odds"] = self._attackers.change({red: 1.0} if isinstance(red, str) else red)
+
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
         """Return (n, number of actions): False where an action cannot have an effect now.
 

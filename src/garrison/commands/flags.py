@@ -2,6 +2,11 @@
 
 import sys
 from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+REPEATED = {"--tracker": "trackers", "--callback": "callbacks"}
+"""Flags that may be given several times, and the lists in a run's settings that they fill."""
 
 
 def value_of(flag: str, arguments: list[str]) -> str | None:
@@ -57,3 +62,9 @@ def with_new_names(arguments: list[str], renamed: dict[str, str]) -> list[str]:
             print(f"garrison: {flag} is now called {renamed[flag]}.", file=sys.stderr)
         found.append(renamed.get(flag, flag) + equals + value)
     return found
+
+
+def without_repeated(experiment: Any, arguments: list[str]) -> Any:
+    """Return settings without the lists that the command line gives: as with other flags, a file's are replaced."""
+    lists = {name: () for flag, name in REPEATED.items() if value_of(flag, arguments) is not None}
+    return replace(experiment, run=replace(experiment.run, **lists)) if lists else experiment

@@ -1,13 +1,13 @@
 """`garrison train`: settings from a preset or a file, changed by flags; then one run."""
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import tyro
 
 from garrison.cage2.names import ENCODERS
-from garrison.commands.flags import value_of, values_of, with_new_names
+from garrison.commands.flags import value_of, values_of, with_new_names, without_repeated
 from garrison.errors import UserError
 from garrison.registration import CAGE2
 from garrison.runs.experiment import Experiment
@@ -79,8 +79,12 @@ def read_flags(default: Arguments, arguments: list[str], about: str) -> Argument
     return tyro.cli(
         Arguments,
         prog="garrison train [PRESET | FILE.yaml | ENVIRONMENT]",
-        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {about}.",
-        default=default,
+        description=f"Presets:
+
+{presets}
+
+The defaults below are those of {about}.",
+        default=replace(default, experiment=without_repeated(default.experiment, arguments)),
         args=arguments,
         config=(tyro.conf.OmitArgPrefixes,),
     )

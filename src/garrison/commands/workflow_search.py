@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from garrison.commands.flags import value_of, with_new_names
+from garrison.commands.flags import value_of, with_new_names, without_repeated
 from garrison.formatting import clock, short
 from garrison.runs.folder import RunFolder
 from garrison.runs.interrupts import Interrupts
@@ -111,7 +111,7 @@ def parse(arguments: list[str]) -> Arguments:
             "Search the 120 orders for the one with the best environment reward among those that are complied with.\n\n"
             "Every order is trained to its compliance threshold, or as far as its episodes go, and then measured."
         ),
-        default=Arguments(base, resume=resume or ""),
+        default=Arguments(without_repeated(base, arguments), resume=resume or ""),
         args=arguments,
         config=(tyro.conf.OmitArgPrefixes,),
     )

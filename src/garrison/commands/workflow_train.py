@@ -8,7 +8,7 @@ from typing import Any
 
 import tyro
 
-from garrison.commands.flags import leading, value_of
+from garrison.commands.flags import leading, value_of, without_repeated
 from garrison.errors import UserError
 from garrison.formatting import clock, short
 from garrison.runs.folder import RunFolder
@@ -84,7 +84,7 @@ def parse(arguments: list[str]) -> tuple[str, Arguments]:
             "Train one network on one or more orders at once, until its fixes comply.\n\nAn ORDER is a number from 0 "
             f"to 119, five units with commas between them, or a name:\n\n{names}"
         ),
-        default=Arguments(base, resume=resume or ""),
+        default=Arguments(without_repeated(base, arguments), resume=resume or ""),
         args=arguments[len(orders) :],
         config=(tyro.conf.OmitArgPrefixes,),
     )

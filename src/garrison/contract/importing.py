@@ -1,7 +1,9 @@
 """What a user names as `module:name`, found also in the folder that the command runs in."""
 
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -35,3 +37,9 @@ def import_named(text: str) -> Any:
         return getattr(import_for(text, module), name)
     except AttributeError:
         raise UserError(f"there is no {name!r} in the module {module!r}; write module:name.") from None
+
+
+def made_by_name(text: str) -> Callable[[], Any]:
+    """Return what makes the object that `module:name` names: a class or a function is called, anything else is it."""
+    named = import_named(text)
+    return named if inspect.isclass(named) or inspect.isroutine(named) else lambda: named

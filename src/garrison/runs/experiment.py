@@ -15,6 +15,7 @@ from garrison.storage.renamed_settings import with_present_names
 from garrison.storage.schema import shown
 from garrison.tasks.registry import EnvConfig, task_of
 from garrison.tasks.task import Task
+from garrison.trackers.together import check_names
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 NO_PRESET = "none"
@@ -44,6 +45,12 @@ class RunConfig:
     environments; 0 means no score."""
     tensorboard: bool = True
     """Whether to write TensorBoard events."""
+    trackers: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="tracker")] = ()
+    """Where the run is told to besides: wandb (Weights & Biases), mlflow, or a class of your own, module:Class."""
+    track_checkpoint: bool = False
+    """Whether trackers get the last checkpoint too, as an artefact."""
+    callbacks: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(name="callback")] = ()
+    """What takes part in the run: classes of your own, module:Class, see docs/callbacks.md."""
     page: bool = True
     """Whether to write index.html, the run's page, while it goes and at its end."""
 
@@ -55,6 +62,10 @@ class RunConfig:
             raise UserError(f"evaluate_every must be 0 (never) or a number of steps; got {self.evaluate_every}.")
         if self.evaluate_episodes is not None and (self.evaluate_episodes == 1 or self.evaluate_episodes < 0):
             raise UserError(f"evaluate_episodes must be 0 (none) or at least 2; got {self.evaluate_episodes}.")
+        check_names(self.trackers)
+        for name in self.callbacks:
+            if ":" not in name:
+                raise UserError(f"callback must name a class of your own as module:Class; got {name!r}.")
 
     @property
     def seconds(self) -> float | None:

@@ -12,6 +12,7 @@ from garrison.registration import is_atari
 from garrison.runs import yaml_settings
 from garrison.runs.experiment import AUTO, NO_PRESET, Experiment, section_of
 from garrison.runs.presets import PRESETS, default_preset, preset
+from garrison.storage.dotted import flat
 from garrison.tasks.registry import EnvConfig
 
 NAMING = ("env", "env_args", "backend")
@@ -105,7 +106,7 @@ def differences(experiment: Experiment) -> dict[str, Any]:
         base = default_preset(experiment.env.env, experiment.algorithm, experiment.env.env_args, experiment.env.backend)
     if type(base.learner) is not type(experiment.learner):
         base = replace(base, learner=type(experiment.learner)())
-    mine, theirs = (yaml_settings.flat(each.to_dict()) for each in (experiment, base))
+    mine, theirs = (flat(each.to_dict()) for each in (experiment, base))
     ignored = {"preset", PLACE}
     return {key: mine[key] for key in mine if key not in ignored and (key not in theirs or mine[key] != theirs[key])}
 

@@ -6,6 +6,7 @@ metrics.jsonl         one line per update
 marks.jsonl           when it began, was resumed and saved, and what was said: one line each
 index.html            all of it to look at
 events.out.tfevents*  the same for TensorBoard
+trackers.json         what finds it again in Weights & Biases, MLflow and other trackers, if it has such
 checkpoint.garrison   the last state: evaluates and resumes
 best.garrison         the best of the evaluations during training, if there were any
 summary.json          how it ended and what it scored
@@ -193,7 +194,7 @@ class RunFolder:
     def discard(self) -> None:
         """Remove what a run has written before its first update, so that the folder can be used again."""
         names = ("config.yaml", "versions.json", "metrics.jsonl", marks.FILE, page_rhythm.FILE)
-        for path in (*(self.path / name for name in names), *self.path.glob("events.out.tfevents*")):
+        for path in (self.path / name for name in names):
             path.unlink(missing_ok=True)
         if not any(self.path.iterdir()):
             self.path.rmdir()

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from garrison.learn.run import RunLog
 from garrison.runs.starvation import StarvationWatch
 from garrison.runs.view import View
+from garrison.trackers.together import NO_TRACKERS, Trackers
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Follower(RunLog):
         now: the clock.
         starvation: notices threads without cores.
         action_kinds: the names of actions in the metrics.
+        trackers: are told every line of metrics.
     """
 
     saved_step: int | None = None
@@ -50,8 +53,9 @@ class Follower(RunLog):
         now: Callable[[], float] = monotonic,
         starvation: StarvationWatch | None = None,
         action_kinds: Sequence[str] | None = None,
+        trackers: Trackers = NO_TRACKERS,
     ) -> None:
-        self.limits = limits
+        self.limits, self._trackers = limits, trackers
         self._action_kinds = action_kinds
         self._view, self._interrupted, self._now = view, interrupted, now
         self.seconds_before: float = resumed["seconds"] if resumed else 0.0
@@ -92,7 +96,7 @@ class Follower(RunLog):
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
         """Show the metrics of one update."""
-        self.add(step, metrics)
+        self.track(self.add(step, metrics))
         self.show()
 
     def add(self, step: int, metrics: dict[str, float]) -> dict[str, float]:
@@ -109,6 +113,16 @@ class Follower(RunLog):
         self.last = row
         self.best_return = max(self.best_return, row.get("rollout/ep_reward_mean", self.best_return))
         return row
+
+    def track(self, row: dict[str, float]) -> None:
+        """Tell the trackers, and say which of them have failed."""
+        for sentence in self._trackers.log(row):
+            self.say(sentence)
+
+    def finish_trackers(self, summary: dict[str, Any], checkpoint: Path | None = None) -> None:
+        """Tell the trackers how the run ended; those that have not begun are not told."""
+        for sentence in self._trackers.finish(summary, checkpoint):
+            self.say(sentence)
 
     def show(self) -> None:
         """Show the newest metrics."""

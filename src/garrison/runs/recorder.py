@@ -15,7 +15,7 @@ from garrison.runs.starvation import StarvationWatch
 from garrison.runs.view import View
 from garrison.storage import checkpoint
 from garrison.storage.schema import is_number
-from garrison.system import install
+from garrison.trackers.together import NO_TRACKERS, Trackers
 
 
 class Recorder(Follower):
@@ -29,7 +29,7 @@ class Recorder(Follower):
         interrupted: asked at every update.
         evaluate: returns the total that a checkpoint's values score, and metrics to log; None if there is no score.
         resumed: the values of the checkpoint that the run continues from.
-        tensorboard: whether to write TensorBoard events too.
+        trackers: are told every line of metrics too.
         starvation: notices threads without cores.
         action_kinds: the names of actions in the metrics.
         pages: writes the run's page when it is time.
@@ -44,20 +44,23 @@ class Recorder(Follower):
         interrupted: Callable[[], bool] = lambda: False,
         evaluate: Callable[[dict[str, Any]], tuple[float, dict[str, float]] | None] | None = None,
         resumed: dict[str, Any] | None = None,
-        tensorboard: bool = False,
+        trackers: Trackers = NO_TRACKERS,
         starvation: StarvationWatch | None = None,
         action_kinds: Sequence[str] | None = None,
         pages: PageRhythm | None = None,
     ) -> None:
-        super().__init__(limits, view, interrupted, resumed, starvation=starvation, action_kinds=action_kinds)
+        super().__init__(
+            limits, view, interrupted, resumed, starvation=starvation, action_kinds=action_kinds, trackers=trackers
+        )
         self.folder, self.about, self._evaluate = folder, about, evaluate
         self._saved_at = self._now()
         self._evaluated_at = self.first_step
         self.best_total = best_total(folder) if resumed else -float("inf")
         self.unsaved: str | None = None
         self._file: BinaryIO | None = folder.metrics.open("ab", buffering=0)
-        self._board = _summary_writer(folder.path, view.say) if tensorboard else None
         self._pages = pages or NoPages()
+        self.on_evaluation: Callable[[dict[str, Any], float, dict[str, float]], None] = lambda values, total, row: None
+        """Is told every score during training: the checkpoint's values, its total, its metrics"""
         self._mark(marks.RESUMED if resumed else marks.STARTED, self.first_step)
 
     def log(self, step: int, metrics: dict[str, float]) -> None:
@@ -92,6 +95,7 @@ class Recorder(Follower):
                 self.best_total = total
                 self._mark(marks.BEST, state["steps"], f"{total:.2f}")
             self._pages.write()
+            self.on_evaluation(values, total, metrics)
 
     def discard(self) -> None:
         """Remove what has been written, so that the folder can be used again."""
@@ -101,8 +105,6 @@ class Recorder(Follower):
         """Close the files."""
         if self._file is not None:
             self._file.close()
-        if self._board is not None:
-            self._board.close()
 
     def _due_evaluation(self, step: int) -> bool:
         every = self.limits.evaluate_every
@@ -130,14 +132,7 @@ class Recorder(Follower):
             except OSError as error:
                 self.say(f"metrics are no longer written ({reason(error)}); training goes on.")
                 self._file = None
-        if self._board is not None:
-            try:
-                for name, value in row.items():
-                    if name != "step":
-                        self._board.add_scalar(name, value, int(row["step"]))
-            except OSError as error:
-                self.say(f"TensorBoard events are no longer written ({reason(error)}); training goes on.")
-                self._board = None
+        self.track(row)
 
 
 def best_total(folder: RunFolder) -> float:
@@ -152,12 +147,3 @@ def best_total(folder: RunFolder) -> float:
 def reason(error: OSError) -> str:
     """Return the system's word for an error, such as `No space left on device`."""
     return os.strerror(error.errno) if error.errno else str(error)
-
-
-def _summary_writer(path: Path, warn: Callable[[str], None]) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        warn(f"TensorBoard is not installed, so no events are written: {install('train')}")
-        return None
-    return SummaryWriter(str(path))

@@ -11,10 +11,10 @@ import numpy as np
 from garrison.errors import UserError
 from garrison.learn.config import PolicyConfig
 from garrison.learn.registry import LEARNERS
-from garrison.runs import yaml_settings
 from garrison.runs.folder import RunFolder
 from garrison.runs.view import View
 from garrison.storage import checkpoint
+from garrison.storage.dotted import flat
 from garrison.storage.saved_run import agents_of, require_run
 
 
@@ -78,7 +78,7 @@ def check_unfinished(folder: RunFolder, values: dict[str, Any], steps: int, seco
 
 def prepare_resume(values: dict[str, Any], about: dict[str, Any], envs: Any, view: View) -> dict[str, Any]:
     """Return the state to continue from; say what differs from the part before, and how exact it will be."""
-    before, now = (yaml_settings.flat(each["experiment"]) for each in (values, about))
+    before, now = (flat(each["experiment"]) for each in (values, about))
     # The preset is only where the settings began. Runs of old versions lack settings that have come since.
     changed = [name for name in now if name != "preset" and name in before and now[name] != before[name]]
     state: dict[str, Any] = checkpoint.tensors(values["state"])

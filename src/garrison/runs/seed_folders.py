@@ -20,10 +20,12 @@ from garrison.runs.page_rhythm import PageRhythm
 from garrison.runs.recorder import Recorder
 from garrison.runs.starvation import StarvationWatch, no_watch
 from garrison.runs.summary import summarise, write_summary
+from garrison.runs.tracked import events_of
 from garrison.runs.view import NoView, View
 from garrison.storage.saved_run import agents_of
 from garrison.tasks.confidence import mean95
 from garrison.tasks.task import FinalScore
+from garrison.trackers.together import Trackers
 
 if TYPE_CHECKING:
     from garrison.learn.result import Result
@@ -60,12 +62,14 @@ class SeedsRecorder(Recorder):
 
     Args:
         experiment: the settings of all agents.
+        name: what results call the run.
         folder: the run's own; the other arguments are those of `Recorder` as well.
     """
 
     def __init__(
         self,
         experiment: Experiment,
+        name: str,
         folder: RunFolder,
         limits: Limits,
         about: dict[str, Any],
@@ -73,7 +77,7 @@ class SeedsRecorder(Recorder):
         interrupted: Callable[[], bool],
         evaluate: Evaluate,
         resumed: dict[str, Any] | None,
-        tensorboard: bool,
+        trackers: Trackers,
         starvation: StarvationWatch | None,
         action_kinds: Sequence[str] | None,
         pages: PageRhythm,
@@ -87,7 +91,7 @@ class SeedsRecorder(Recorder):
             interrupted,
             self._mean_score,
             resumed,
-            tensorboard,
+            trackers,
             starvation,
             action_kinds,
             pages,
@@ -104,9 +108,8 @@ class SeedsRecorder(Recorder):
         for agent in each_agent(experiment):
             own = {**about, "experiment": agent.to_dict()}
             place = folder.of_agent(agent.learner.seed)
-            self.agents.append(
-                Recorder(place, limits, own, quiet, interrupted, score, resumed, tensorboard, no_watch())
-            )
+            events = events_of(agent, name_of_agent(name, agent), place, resumed)
+            self.agents.append(Recorder(place, limits, own, quiet, interrupted, score, resumed, events, no_watch()))
 
     def started(self) -> None:
         """Start the clocks."""
@@ -131,8 +134,9 @@ class SeedsRecorder(Recorder):
     ) -> None:
         """Write how each agent's training ended."""
         for agent, settings in zip(self.agents, each_agent(experiment), strict=True):
-            own = f"{name}, seed {settings.learner.seed}"
-            write_summary(agent.folder, summarise(own, settings, status, message, agent, result))
+            own = summarise(name_of_agent(name, settings), settings, status, message, agent, result)
+            write_summary(agent.folder, own)
+            agent.finish_trackers(own)
 
     def discard(self) -> None:
         """Remove what has been written, so that the folders can be used again."""
@@ -151,6 +155,11 @@ class SeedsRecorder(Recorder):
             return None
         means = {name: float(np.mean([each[name] for _, each in self._scores])) for name in self._scores[0][1]}
         return float(np.mean([total for total, _ in self._scores])), means
+
+
+def name_of_agent(name: str, agent: Experiment) -> str:
+    """Return what results call one of the agents of a run."""
+    return f"{name}, seed {agent.learner.seed}"
 
 
 class AgentView(NoView):

@@ -5,7 +5,7 @@ workflows add to the story is in their `Hooks`.
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +21,7 @@ from garrison.learn.registry import LEARNERS, train
 from garrison.learn.result import Diverged
 from garrison.learn.run import RunLog
 from garrison.learn.spaces.registry import action_distribution, doubts_about, observation_form
+from garrison.runs.callbacks import Callback, CallbackLog, Training, find_callbacks
 from garrison.runs.experiment import Experiment
 from garrison.runs.experiment_file import to_text
 from garrison.runs.folder import RunFolder
@@ -32,8 +33,11 @@ from garrison.runs.resume import check_fits, check_unfinished, layout, prepare_r
 from garrison.runs.seed_folders import SeedsRecorder, agent_folders, has_several_agents, score_agents
 from garrison.runs.starvation import no_watch
 from garrison.runs.summary import summarise, write_summary
+from garrison.runs.tracked import trackers_of
 from garrison.runs.view import NoView, View
 from garrison.tasks.task import FinalScore, NotScored
+from garrison.trackers.together import Trackers
+from garrison.trackers.tracker import Tracker
 
 if TYPE_CHECKING:
     import torch
@@ -104,6 +108,8 @@ class Outcome:
     """Whether the summary could be written."""
     pages: PageRhythm = field(default_factory=NoPages, repr=False)
     """Writes the run's page; `score` does it for the last time."""
+    log: Follower | None = field(default=None, repr=False)
+    """Followed the training; `score` tells its trackers how the run ended."""
 
     @property
     def exit_code(self) -> int:
@@ -121,6 +127,8 @@ def run(
     interrupts: Interrupts | None = None,
     values: dict[str, Any] | None = None,
     hooks: Hooks | None = None,
+    trackers: Sequence[Tracker] = (),
+    callbacks: Sequence[Callback] = (),
 ) -> Outcome:
     """Train as the settings say, record it, and return what came of it.
 
@@ -132,10 +140,14 @@ def run(
         interrupts: those of a caller that has more to stop than this run; by default the run takes the signals itself.
         values: the checkpoint to continue from.
         hooks: what this kind of run adds.
+        trackers: are told of it besides those that the settings name.
+        callbacks: take part in it besides those that the settings name.
     """
     view, hooks = view or NoView(), hooks or Hooks()
     task, learner = experiment.task, LEARNERS[experiment.algorithm]
     task.check(experiment.learner)
+    told = trackers_of(experiment, name, folder, values, trackers)
+    taking_part = find_callbacks(experiment.run.callbacks, callbacks)
     with ExitStack() as stack:
         stack.enter_context(_connected(experiment.run.cluster))
         made: Any = task.make_envs if learner.has_actors else task.make_jax_env() if learner.on_device else None
@@ -162,15 +174,21 @@ def run(
 
         stack.enter_context(view)
         interrupts = interrupts or stack.enter_context(Interrupts(lambda: view.say(NOTICE)))
-        log = _open_log(experiment, config.steps, folder, about, view, interrupts, values, pages)
+        log = _open_log(experiment, name, config.steps, folder, about, view, interrupts, values, pages, told)
         if experiment.run.seconds:
             config = dataclasses.replace(config, steps=FOREVER)
         connect = _remote_actors() if experiment.has_remote_actors else None
         result: Result | None = None
         status, message = "finished", ""
+        saved = values["state"].pop("callbacks", None) if values is not None else None
+        called: CallbackLog | None = None
         try:
             pages.write()
-            run_log = hooks.follow(envs, log, values)
+            if taking_part or saved is not None:
+                place, own_envs = None if folder is None else folder.path, envs if made is None else None
+                called = CallbackLog(taking_part, Training(experiment, place, log, own_envs), log)
+                called.begin(saved)
+            run_log = hooks.follow(envs, called or log, values)
             state = prepare_resume(values, about, envs, view) if values is not None else None
             for sentence in (start.says, doubts):
                 if sentence:
@@ -181,8 +199,7 @@ def run(
         except Diverged as diverged:
             status, message, state = "diverged", str(diverged), diverged.state
         except Exception as error:
-            if isinstance(log, Recorder):
-                _fail(experiment, name, log, error, is_new=values is None)
+            _fail(experiment, name, log, error, is_new=values is None)
             if folder is not None and folder.config.exists():  # else nothing was left behind
                 pages.write(is_over=True)
             raise
@@ -192,16 +209,22 @@ def run(
         finally:
             log.close()
             envs.close()
-    if status == "finished" and interrupts.signal is not None and not hooks.has_stopped():
+    stopped_by = called.stopped_by if called is not None else ""
+    if status == "finished" and interrupts.signal is not None and not hooks.has_stopped() and not stopped_by:
         status = "interrupted"
     summary = summarise(name, experiment, status, message, log, result) | hooks.summary(status, message)
+    summary |= {"stopped_by": stopped_by} if stopped_by else {}
     values = {**about, "state": state}
-    outcome = Outcome(experiment, folder, status, message, interrupts.exit_code, values, summary, result, pages=pages)
+    outcome = Outcome(
+        experiment, folder, status, message, interrupts.exit_code, values, summary, result, pages=pages, log=log
+    )
     if isinstance(log, Recorder):
         outcome.is_written = write_summary(log.folder, outcome.summary)
         if isinstance(log, SeedsRecorder):
             log.summarise_agents(experiment, name, status, message, result)
         outcome.unsaved = log.unsaved
+    if not _to_be_scored(outcome):
+        _finish_trackers(outcome)
     pages.write(is_over=not _to_be_scored(outcome))
     return outcome
 
@@ -230,15 +253,24 @@ def score(outcome: Outcome) -> FinalScore | None:
             found = task.final_score(outcome.values, str(outcome.folder.path), episodes)
     except NotScored as error:
         found = FinalScore({"unscored": str(error)}, str(error))
-    except BaseException:  # the page waits for a score that will not come
+    except BaseException:  # page and trackers wait for a score that will not come
         outcome.pages.write(is_over=True)
+        _finish_trackers(outcome)
         raise
     outcome.summary |= found.summary
     outcome.is_written = write_summary(outcome.folder, outcome.summary) and outcome.is_written
     for folder in _policies(outcome):
         outcome.pages.attempt(partial(task.record_episodes, folder, episodes))
     outcome.pages.write(is_over=True)
+    _finish_trackers(outcome)
     return found
+
+
+def _finish_trackers(outcome: Outcome) -> None:
+    """Tell the trackers how a run ended and what it scored."""
+    has_file = outcome.folder is not None and outcome.experiment.run.track_checkpoint
+    if outcome.log is not None:
+        outcome.log.finish_trackers(outcome.summary, outcome.folder.checkpoint if has_file and outcome.folder else None)
 
 
 def _policies(outcome: Outcome) -> list[Path]:
@@ -266,6 +298,7 @@ def _pages(experiment: Experiment, folder: RunFolder | None, view: View) -> Page
 
 def _open_log(
     experiment: Experiment,
+    name: str,
     steps: int,
     folder: RunFolder | None,
     about: dict[str, Any],
@@ -273,6 +306,7 @@ def _open_log(
     interrupts: Interrupts,
     values: dict[str, Any] | None,
     pages: PageRhythm,
+    told: Trackers,
 ) -> Follower:
     """Return what follows the learner: the folder's recorder, if there is a folder."""
     task, settings, seconds = experiment.task, experiment.run, experiment.run.seconds
@@ -283,7 +317,8 @@ def _open_log(
 
     watch = no_watch() if LEARNERS[experiment.algorithm].on_device else None
     if folder is None:
-        return Follower(limits, view, interrupted, values, starvation=watch, action_kinds=task.action_kinds())
+        kinds = task.action_kinds()
+        return Follower(limits, view, interrupted, values, starvation=watch, action_kinds=kinds, trackers=told)
 
     def quick_score(saved: dict[str, Any]) -> tuple[float, dict[str, float]] | None:
         step = f"step {short(saved['state']['steps'])}"
@@ -304,28 +339,31 @@ def _open_log(
         interrupted,
         quick_score,
         values,
-        settings.tensorboard,
+        told,
         watch,
         task.action_kinds(),
         pages,
     )
     if has_several_agents(experiment):
-        return SeedsRecorder(experiment, folder, *arguments)
+        return SeedsRecorder(experiment, name, folder, *arguments)
     return Recorder(folder, *arguments)
 
 
-def _fail(experiment: Experiment, name: str, recorder: Recorder, error: Exception, is_new: bool) -> None:
+def _fail(experiment: Experiment, name: str, log: Follower, error: Exception, is_new: bool) -> None:
     """Leave behind what a failed run should: nothing, if it was refused at once; else a summary and the traceback."""
-    recorder.close()
-    if isinstance(error, UserError):
-        if is_new and not recorder.last:
-            recorder.discard()
-        return
+    log.close()
     what = error.summary if isinstance(error, GarrisonError) else str(error)
-    message = f"{type(error).__name__}: {what}"
-    write_summary(recorder.folder, summarise(name, experiment, "failed", message, recorder, None))
+    summary = summarise(name, experiment, "failed", f"{type(error).__name__}: {what}", log, None)
+    log.finish_trackers(summary)
+    if not isinstance(log, Recorder):
+        return
+    if isinstance(error, UserError):
+        if is_new and not log.last:
+            log.discard()
+        return
+    write_summary(log.folder, summary)
     if isinstance(error, GarrisonError):
-        error.details_file = recorder.folder.write_error(error)
+        error.details_file = log.folder.write_error(error)
 
 
 @contextmanager

@@ -1,17 +1,28 @@
-"""`train`: one run from Python, as `garrison train` makes it."""
+"""`train` and `continue_run`: one run from Python, as `garrison train` makes it."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from garrison.runs import session
+from garrison.runs.callbacks import Callback
 from garrison.runs.chosen import reason
 from garrison.runs.experiment import AUTO, Experiment
-from garrison.runs.experiment_file import describe_base, find_experiment
+from garrison.runs.experiment_file import describe_base, find_experiment, load_config
 from garrison.runs.folder import RunFolder
+from garrison.runs.resume import open_folder
 from garrison.runs.view import Title, View, make_view
+from garrison.trackers.tracker import Tracker
 
 
-def train(experiment: Experiment | str, out: str | Path | None = None, progress: bool = True) -> session.Outcome:
+def train(
+    experiment: Experiment | str,
+    out: str | Path | None = None,
+    progress: bool = True,
+    trackers: Sequence[Tracker] = (),
+    callbacks: Sequence[Callback] = (),
+) -> session.Outcome:
     """Train as a preset, an environment, a YAML file or an experiment says.
 
     Args:
@@ -20,6 +31,8 @@ def train(experiment: Experiment | str, out: str | Path | None = None, progress:
         out: a folder for the run, with settings, metrics, checkpoints and, where the task has one, the final score;
             without one nothing is written and nothing is scored.
         progress: show how it goes: a panel in a terminal, else a line every ten seconds. Warnings are always shown.
+        trackers: are told of the run besides those that its settings name, see docs/tracking.md.
+        callbacks: take part in it besides those that its settings name, see docs/callbacks.md.
 
     Ctrl-C lets the update finish and returns what there is.
     """
@@ -27,7 +40,35 @@ def train(experiment: Experiment | str, out: str | Path | None = None, progress:
     name = name or settings.name
     folder = RunFolder.create(Path(out)) if out is not None else None
     with folder.held(is_new=True) if folder is not None else nullcontext():
-        outcome = session.run(settings, name, folder, open_view(name, settings, folder, quiet=not progress))
+        view = open_view(name, settings, folder, quiet=not progress)
+        outcome = session.run(settings, name, folder, view, trackers=trackers, callbacks=callbacks)
+        session.score(outcome)
+    return outcome
+
+
+def continue_run(
+    folder: str | Path,
+    progress: bool = True,
+    trackers: Sequence[Tracker] = (),
+    callbacks: Sequence[Callback] = (),
+    **settings: Any,
+) -> session.Outcome:
+    """Continue the run in a folder, as `garrison train --resume` does.
+
+    Args:
+        folder: the run's.
+        progress: as `train` has it.
+        trackers: likewise.
+        callbacks: likewise; they go on from what the checkpoint kept of them.
+        settings: those to change, such as `steps=20_000_000`.
+    """
+    path = Path(folder)
+    experiment = load_config(RunFolder.open(path).config).changed(**settings)
+    with open_folder("", "", str(path)) as (opened, values):
+        view = open_view(path.name, experiment, opened, quiet=not progress)
+        outcome = session.run(
+            experiment, path.name, opened, view, values=values, trackers=trackers, callbacks=callbacks
+        )
         session.score(outcome)
     return outcome
 

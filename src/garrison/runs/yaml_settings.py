@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from garrison.errors import UserError
+from garrison.storage.dotted import join
 from garrison.storage.schema import shown
 from garrison.system import require
 
@@ -61,19 +62,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def flat(values: dict[str, Any], where: str = "") -> dict[str, Any]:
-    """Return nested values by their dotted names.
-
-    >>> flat({"env": {"red": "bline"}, "ppo": {"policy": {"hidden": [64]}}})
-    {'env.red': 'bline', 'ppo.policy.hidden': [64]}
-    """
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        name = _join(where, key)
-        found |= flat(value, name) if isinstance(value, dict) and value else {name: value}
-    return found
-
-
 def read(cls: type[T], values: Any, base: T, where: str) -> T:
     """Build a dataclass from a mapping; `where` is the path to it, for messages."""
     if not isinstance(values, dict):
@@ -81,9 +69,9 @@ def read(cls: type[T], values: Any, base: T, where: str) -> T:
     hints = typing.get_type_hints(cls)
     check_names(values, hints, where)
     changes = {
-        key: read(hints[key], value, getattr(base, key), _join(where, key))
+        key: read(hints[key], value, getattr(base, key), join(where, key))
         if is_dataclass(hints[key])
-        else _convert(value, hints[key], _join(where, key))
+        else _convert(value, hints[key], join(where, key))
         for key, value in values.items()
     }
     try:
@@ -98,11 +86,7 @@ def check_names(values: dict[Any, Any], known: Collection[str], where: str = "")
         if key not in known:
             near = get_close_matches(str(key), known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}."
-            raise UserError(f"unknown setting {_join(where, key)!r}; {hint}")
-
-
-def _join(where: str, key: object) -> str:
-    return f"{where}.{key}" if where else str(key)
+            raise UserError(f"unknown setting {join(where, key)!r}; {hint}")
 
 
 def _convert(value: Any, hint: Any, where: str) -> Any:

@@ -179,6 +179,17 @@ OTHERS: dict[str, Kind] = {
     ),
 }
 """What a run of several agents adds."""
+CALLBACKS: dict[str, Kind] = {
+    "state.callbacks": MAPPING,
+    "state.callbacks.red": TEXT,
+    "state.callbacks.states": Kind(
+        "plain values by the names of callbacks",
+        lambda value: (
+            isinstance(value, dict) and all(isinstance(part, dict) and is_plain(part) for part in value.values())
+        ),
+    ),
+}
+"""What callbacks add."""
 OF_ALL = ("format", "algorithm", "steps", "updates")
 """What a state says once for several agents that were trained together."""
 COLLECTOR: dict[str, Kind] = {
@@ -251,6 +262,8 @@ def require_run(values: Any, name: str, kept_by: Mapping[str, tuple[str, ...]]) 
     if "adam" in kept:
         moments = {f"state.adam.{key}": state["adam"][key] for key in ("first", "second")}
         _check_equal({"state.weights": state["weights"], **moments}, name)
+    if "callbacks" in state:
+        _check(values, CALLBACKS, name)
     if "workflow" in values["experiment"]:
         _check(values, WORKFLOW_RUN, name)
     if set(state["collector"]) != {"envs"}:  # actors keep what they collect to themselves

@@ -17,7 +17,7 @@ class WorkflowEnvs(Protocol):
         """How it is followed, see `garrison.cage2.workflow.Compliance`."""
 
 
-class Tracker(RunLog):
+class ComplianceTracker(RunLog):
     """Stands between the learner and another log: adds means over the episode that each environment ended last.
 
     Args:

@@ -12,7 +12,7 @@ from garrison.runs.session import Hooks, Start
 from garrison.workflow.inherit import Trained, nearest
 from garrison.workflow.settings import WorkflowExperiment
 from garrison.workflow.stopping import EPISODES, REASONS, Stopper, StopRules
-from garrison.workflow.tracking import Tracker
+from garrison.workflow.tracking import ComplianceTracker
 
 TIME = "time"
 FRESH = "fresh weights"
@@ -28,7 +28,7 @@ class WorkflowHooks(Hooks):
         must_inherit: whether it is an error if none of them fits.
     """
 
-    tracker: Tracker
+    tracker: ComplianceTracker
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class WorkflowHooks(Hooks):
 
     def follow(self, envs: Any, log: RunLog, values: dict[str, Any] | None) -> RunLog:
         """Put the tracker between the learner and its log."""
-        self.tracker = Tracker(envs, self.stopper, log, values["state"]["workflow"] if values else None)
+        self.tracker = ComplianceTracker(envs, self.stopper, log, values["state"]["workflow"] if values else None)
         return self.tracker
 
     def has_stopped(self) -> bool:

@@ -42,7 +42,7 @@ def run_trial(
         learner=dataclasses.replace(experiment.learner, seed=seed),
     )
     hooks = WorkflowHooks(trained, rules, known)
-    outcome = session.run(trained, "trial", interrupts=interrupts, hooks=hooks)
+    outcome = session.run(trained, f"trial-{decision.iteration + 1}-order-{order}", interrupts=interrupts, hooks=hooks)
     if interrupts.signal is not None:
         return None
     if outcome.status == "diverged":

@@ -28,15 +28,15 @@ class ImageForm(ObservationForm):
         self.shape, self.dtype = space.shape, np.dtype(np.uint8)
         picture = space.shape[-3:]
         if len(picture) == 2:
-            self._to_channels_first: tuple[int, ...] = (0, 1, 2)  # of (batch, height, width)
+            self.to_channels_first: tuple[int, ...] = (0, 1, 2)  # of (batch, height, width)
             height, width = picture
             channels = 1
         elif picture[0] < picture[2]:
-            self._to_channels_first = tuple(range(len(space.shape) + 1))
+            self.to_channels_first = tuple(range(len(space.shape) + 1))
             channels, height, width = picture
         else:
             last = len(space.shape)
-            self._to_channels_first = (*range(last - 2), last, last - 2, last - 1)
+            self.to_channels_first = (*range(last - 2), last, last - 2, last - 1)
             height, width, channels = picture
         frames = space.shape[0] if len(space.shape) == 4 else 1
         self.input_shape = (frames * channels, height, width)
@@ -56,12 +56,12 @@ class ImageForm(ObservationForm):
 
     def inputs(self, stored: Array, rows: Rows, out: NDArray[np.float32]) -> None:
         """Scale to 0..1, channels first."""
-        first = stored[rows].transpose(self._to_channels_first).reshape(len(rows), *self.input_shape)
+        first = stored[rows].transpose(self.to_channels_first).reshape(len(rows), *self.input_shape)
         np.divide(first, np.float32(BRIGHTEST), out=out.reshape(len(rows), *self.input_shape))
 
     def tensors(self, stored: Array, rows: Rows, device: "torch.device") -> Inputs:
         """Scale to 0..1 on the device: a quarter of the bytes travel, and torch divides with all its threads."""
         import torch
 
-        images = torch.from_numpy(stored[rows]).to(device).permute(self._to_channels_first)
+        images = torch.from_numpy(stored[rows]).to(device).permute(self.to_channels_first)
         return (images.reshape(len(rows), *self.input_shape).float().div_(BRIGHTEST),)
