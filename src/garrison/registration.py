@@ -3,6 +3,8 @@
 from gymnasium.envs import registration
 
 CAGE2 = "garrison/CAGE2-v0"
+CAGE2_RED = "garrison/CAGE2Red-v0"
+"""The same for Red, against a frozen defender."""
 PROCGEN_GAMES = (
     "bigfish",
     "bossfight",
@@ -43,6 +45,12 @@ def register() -> None:
             id=CAGE2,
             entry_point="garrison.cage2.env:Env",
             vector_entry_point="garrison.cage2.vector_env:VectorEnv",
+        )
+    if CAGE2_RED not in registration.registry:
+        registration.register(
+            id=CAGE2_RED,
+            entry_point="garrison.agents.red_side:RedEnv",
+            vector_entry_point="garrison.agents.red_side:RedVectorEnv",
         )
     if "garrison/CybORG-v0" not in registration.registry:
         registration.register(id="garrison/CybORG-v0", entry_point="garrison.cage2.cyborg:CyborgEnv")

@@ -48,6 +48,7 @@ _EXTRAS = {
     "jax": ("JAX", "jax"),
     "optax": ("Optax", "jax"),
     "prettytable": ("PrettyTable", "cyborg"),
+    "pettingzoo": ("PettingZoo", "pettingzoo"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.

@@ -165,13 +165,16 @@ def evaluate(
         rules: `head` or `leaderboard`.
         episodes: in each cell.
         seed: decides every draw.
-        reds: names of attackers; one of your own is a `garrison.cage2.RedAgent` or `"module:Class"`.
+        reds: names of attackers, and run folders or checkpoints of trained ones; one of your own is a
+            `garrison.cage2.RedAgent` or `"module:Class"`.
         lengths: steps per episode.
         say: is told what is being played.
     """
+    from garrison.agents.learned_red import find_red
     from garrison.cage2 import warm_up
 
     check_agent(agent)
+    reds = [find_red(red) for red in reds]
     trained_under = getattr(agent, "rules", None)
     rules = choose("rules", rules or trained_under or DEFAULT_RULES, RULES)
     names = [name_of(red) for red in reds]
@@ -228,10 +231,10 @@ def play(
 
 
 def name_of(red: "OneRed") -> str:
-    """Return what results call an attacker; raise a UserError for one that cannot be played here."""
-    if not isinstance(red, str):
-        return red.__name__ if isinstance(red, type) else type(red).__name__
-    return red if ":" in red else choose("red", red, SCRIPTED_REDS)
+    """Return what results call an attacker."""
+    if isinstance(red, str):
+        return red
+    return red.__name__ if isinstance(red, type) else str(getattr(red, "name", type(red).__name__))
 
 
 def code_of(name: str) -> int:
