@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("garrison.commands.compare", "put runs side by side"),
     "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
+    "selfplay": ("garrison.commands.selfplay", "train attackers and defenders in turns, against each other"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "conformance": ("garrison.commands.conformance", "replay recorded CybORG episodes and compare every value"),
     "cyborg": ("garrison.commands.cyborg", "run scripts that were written for CybORG, unchanged, on this simulator"),

@@ -88,18 +88,18 @@ class Evaluation:
 
     def to_text(self) -> str:
         """Return the result as a table, with the leaderboard's rows around the agent's place."""
-        reds = list(dict.fromkeys(cell.red for cell in self.cells))
+        widths = {cell.red: max(20, len(cell.red) + 2) for cell in self.cells}
         lengths = list(dict.fromkeys(cell.length for cell in self.cells))
         of = {(cell.red, cell.length): cell for cell in self.cells}
         lines = [
             f"{self.agent}, rules {self.rules}, {self.episodes} episodes per cell, seed {self.seed}",
             *self._warning(),
             "",
-            "length " + "".join(f"{red:>20}" for red in reds),
+            "length " + "".join(f"{red:>{wide}}" for red, wide in widths.items()),
         ]
         for length in lengths:
-            shown = (of[red, length] for red in reds)
-            lines.append(f"{length:>6} " + "".join(f"{f'{c.mean:.2f} ± {1.96 * c.stderr:.2f}':>20}" for c in shown))
+            shown = ((of[red, length], wide) for red, wide in widths.items())
+            lines.append(f"{length:>6} " + "".join(f"{f'{c.mean:.2f} ± {1.96 * c.stderr:.2f}':>{w}}" for c, w in shown))
         lines += ["", f"total {self.total:.2f} ± {self.ci95:.2f}   (95 % confidence, {self.seconds:.1f} s)"]
         if self.is_official:
             lines += ["", *place_on_leaderboard(self.agent, self.rules, self.total, self.ci95)]
