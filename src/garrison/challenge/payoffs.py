@@ -42,16 +42,13 @@ class Payoffs:
             [blue, *(f"{mean:.2f} ± {ci:.2f}" for mean, ci in zip(means, reaches, strict=True)), f"{worst:.2f}"]
             for blue, means, reaches, worst in zip(self.blues, self.means, self.ci95, self.worst, strict=True)
         ]
-        widths = [max(len(row[k]) for row in [heading, *rows]) for k in range(len(heading))]
-        lines = [
-            row[0].ljust(widths[0])
-            + "".join(f"  {word:>{width}}" for word, width in zip(row[1:], widths[1:], strict=True))
-            for row in [heading, *rows]
-        ]
-        title = (
-            f"Blue's mean return, {self.length} steps, rules {self.rules}, {self.episodes} episodes, seed {self.seed}"
-        )
-        return "\n".join([title, "", *(line.rstrip() for line in lines)])
+        first, *widths = (max(len(row[k]) for row in [heading, *rows]) for k in range(len(heading)))
+        lines = []
+        for row in [heading, *rows]:
+            words = (f"  {word:>{width}}" for word, width in zip(row[1:], widths, strict=True))
+            lines.append(f"{row[0]:<{first}}{''.join(words)}")
+        told = f"{self.length} steps, {self.episodes} episodes, rules {self.rules}, seed {self.seed}"
+        return "\n".join([f"Blue's mean return, {told}", "", *lines])
 
 
 def payoffs(
