@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from garrison.challenge.payoffs import Payoffs
-from garrison.report.page import NARROW, Cell, Page, heatmap
+from garrison.report.page import BROAD, NARROW, Cell, Page, heatmap
 from garrison.runs.page_rhythm import FILE
 
 
@@ -21,13 +21,9 @@ def payoff_page(title: str, found: Payoffs, trained: Mapping[str, Sequence[str]]
     blues, reds = ([_short(name, folder) for name in names] for names in (found.blues, found.reds))
     page.section("Everybody against everybody")
     told = f"{found.length} steps, rules `{found.rules}`, {found.episodes} episodes of each pair, seed {found.seed}."
-    chart, narrow = (
-        heatmap(blues, reds, [[-mean for mean in row] for row in found.means], write=_number, name="payoffs", **size)
-        for size in ({}, {"width": NARROW})
-    )
-    page.chart(
-        chart, "What Red gets", f"Stronger where Blue loses more; Blue's return is the same negated. {told}", narrow
-    )
+    losses = [[-mean for mean in row] for row in found.means]
+    broad, narrow = (heatmap(blues, reds, losses, write=_number, width=w, name="payoffs") for w in (BROAD, NARROW))
+    page.chart(broad, "What Red gets", f"Stronger where Blue loses more: Blue's return, negated. {told}", narrow)
     rows = [
         [blue, *(f"{mean:.2f} ± {reach:.2f}" for mean, reach in zip(means, reaches, strict=True)), f"{worst:.2f}"]
         for blue, means, reaches, worst in zip(blues, found.means, found.ci95, found.worst, strict=True)
