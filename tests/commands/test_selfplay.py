@@ -7,7 +7,7 @@ import pytest
 
 from garrison import cli
 from garrison.runs import session
-from garrison.runs.selfplay import SelfPlayConfig, Training, opponents, read_settings
+from garrison.runs.generations import SelfPlayConfig, Training, opponents, read_settings
 
 SMALL = "--steps 400 --envs 4 --length 10 --episodes 2"
 

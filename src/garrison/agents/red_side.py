@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from garrison.agents.defenders import find_defenders
+from garrison.agents.defender_team import find_defenders
 from garrison.agents.protocol import Bits, Flags
 from garrison.cage2.infos import EPISODE
 from garrison.cage2.names import DEFAULT_LENGTH, DEFAULT_RULES

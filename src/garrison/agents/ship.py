@@ -1,7 +1,7 @@
 """Make one of the agents that come with the package: `python -m garrison.agents.ship RUN shipped/NAME.garrison`.
 
-Attackers are in `shipped_reds/`. A shipped agent is the checkpoint of a run with nothing but what it needs to play, what
-made it and what it scored.
+Attackers are in `shipped_reds/`. A shipped agent is the checkpoint of a run with nothing but what it needs to play,
+what made it and what it scored.
 """
 
 import json

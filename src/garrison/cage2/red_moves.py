@@ -10,7 +10,7 @@ import numpy as np
 from garrison.cage2.names import HOSTS, RED_ACTIONS, SUBNETS, Host, RedKind
 
 
-class RedMove(NamedTuple):
+class ListedMove(NamedTuple):
     """One row of the table."""
 
     id: int
@@ -22,14 +22,14 @@ class RedMove(NamedTuple):
     """A host, for a sweep a subnet; 0 for Sleep, which has none"""
 
 
-def _table() -> tuple[RedMove, ...]:
+def _table() -> tuple[ListedMove, ...]:
     rows = [(RedKind.SLEEP, 0, "")]
     rows += [(RedKind.SWEEP, s, name) for s, name in enumerate(SUBNETS)]
     for kind in (RedKind.SCAN, RedKind.EXPLOIT, RedKind.ESCALATE):
         rows += [(kind, h, name) for h, name in enumerate(HOSTS)]
     rows += [(RedKind.IMPACT, Host.OP_SERVER0, HOSTS[Host.OP_SERVER0])]
     return tuple(
-        RedMove(id, f"{RED_ACTIONS[kind]} {target}".rstrip(), kind, where)
+        ListedMove(id, f"{RED_ACTIONS[kind]} {target}".rstrip(), kind, where)
         for id, (kind, where, target) in enumerate(rows)
     )
 

@@ -10,8 +10,7 @@ import tyro
 from garrison.commands.flags import value_of
 from garrison.commands.progress import progress
 from garrison.runs.folder import RunFolder
-from garrison.runs.interrupts import Interrupts
-from garrison.runs.selfplay import (
+from garrison.runs.generations import (
     SelfPlayConfig,
     begin,
     matrix,
@@ -21,6 +20,7 @@ from garrison.runs.selfplay import (
     trainings,
     write_settings,
 )
+from garrison.runs.interrupts import Interrupts
 from garrison.storage.lock import only_writer
 from garrison.system import require
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from garrison.agents.defenders import find_defenders
+from garrison.agents.defender_team import find_defenders
 from garrison.agents.shares import parse_shares
 from garrison.cage2.names import RULES
 from garrison.challenge.payoffs import Payoffs, payoffs

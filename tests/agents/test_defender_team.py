@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from garrison.agents.defenders import DefenderTeam, find_defenders
+from garrison.agents.defender_team import DefenderTeam, find_defenders
 from garrison.agents.scripted import SCRIPTED
 from garrison.errors import UserError
 
