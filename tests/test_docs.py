@@ -86,6 +86,7 @@ def parse_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "runs" / "mine"
     run.mkdir(parents=True)
     (run / "config.yaml").write_text(preset("ppo-mixed").to_yaml())
+    (run / "selfplay.yaml").write_text("{}")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -8,6 +8,7 @@ from . import runs as runs
 from . import text as text
 from . import sweeps as sweeps
 from . import vector as vector
+from .agents.learned_red import load_red as load_red
 from .agents.load import load_agent as load_agent
 from .episodes.watching import watch as watch
 from .runs.scoring import evaluate as evaluate

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "race": ("garrison.commands.race", "train presets for equal times, then put them side by side"),
     "sweep": ("garrison.commands.sweep", "train many runs: seeds, grids of settings, searches by Optuna"),
     "plot": ("garrison.commands.plot", "draw figures of a run or a search, for papers: PNG, PDF or SVG"),
+    "selfplay": ("garrison.commands.selfplay", "train attackers and defenders in turns, against each other"),
     "workflow": ("garrison.commands.workflow", "train, search and evaluate defenders that fix hosts in a given order"),
     "text": ("garrison.commands.text", "let language models defend: observations and actions in words"),
     "conformance": ("garrison.commands.conformance", "replay recorded CybORG episodes and compare every value"),

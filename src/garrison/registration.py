@@ -4,6 +4,8 @@ from gymnasium.envs import registration
 
 CAGE2 = "garrison/CAGE2-v0"
 CAGE2_TEXT = "garrison/CAGE2-Text-v0"
+CAGE2_RED = "garrison/CAGE2Red-v0"
+"""The same for Red, against a frozen defender."""
 PROCGEN_GAMES = (
     "bigfish",
     "bossfight",
@@ -47,6 +49,12 @@ def register() -> None:
         )
     if CAGE2_TEXT not in registration.registry:
         registration.register(id=CAGE2_TEXT, entry_point="garrison.text.text_env:TextEnv")
+    if CAGE2_RED not in registration.registry:
+        registration.register(
+            id=CAGE2_RED,
+            entry_point="garrison.agents.red_side:RedEnv",
+            vector_entry_point="garrison.agents.red_side:RedVectorEnv",
+        )
     if "garrison/CybORG-v0" not in registration.registry:
         registration.register(id="garrison/CybORG-v0", entry_point="garrison.cage2.cyborg:CyborgEnv")
     for name, game in PROCGEN_IDS.items():

@@ -56,6 +56,7 @@ _EXTRAS = {
     "onnx": ("ONNX", "export"),
     "onnxruntime": ("ONNX Runtime", "export"),
     "huggingface_hub": ("The Hugging Face hub's client", "hub"),
+    "pettingzoo": ("PettingZoo", "pettingzoo"),
 }
 _COMMANDS = {
     # Its wheels ask for NumPy 1, gym and gym3, none of which our adapter needs, so no extra can name them.

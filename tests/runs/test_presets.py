@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from garrison.registration import CAGE2
+from garrison.registration import CAGE2, CAGE2_RED
 from garrison.runs import PRESETS, preset, train
 from tests.helpers.installed import needs_atari, needs_mujoco, needs_procgen
 
@@ -14,7 +14,8 @@ TINY: dict[str, dict[str, Any]] = {
     "ppo": {"epochs": 1, "minibatches": 2, "threads": 1},
     "impala": {"actors": 0, "epochs": 1, "minibatches": 1, "threads": 1},
 }
-OTHERS = [name for name, (_, experiment) in PRESETS.items() if experiment.env.env not in (CAGE2, "CartPole-v1")]
+TRIED_ELSEWHERE = (CAGE2, CAGE2_RED, "CartPole-v1")
+OTHERS = [name for name, (_, experiment) in PRESETS.items() if experiment.env.env not in TRIED_ELSEWHERE]
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=NEEDS.get(name.partition("-")[2], ())) for name in OTHERS])

@@ -33,7 +33,7 @@ def test_the_environment_decides_the_task() -> None:
 
 def test_every_setting_of_cage2_reaches_the_simulator() -> None:
     """A new setting that is forgotten on its way fails here."""
-    common = {"env", "envs", "backend", "workers", "env_args"}
+    common = {"env", "envs", "backend", "workers", "env_args", "blue"}
     names = {field.name for field in dataclasses.fields(EnvConfig)} - common
     assert set(env_arguments(CAGE2)) == names - {"challenge_encoder"} | {"encoder"}
     mine = task_of(CAGE2).make_envs(3)
@@ -119,13 +119,23 @@ def test_a_class_of_ones_own_attacks_in_training(monkeypatch: pytest.MonkeyPatch
     ("red", "message"),
     [
         ("external", "--red my_module:MyRed"),
-        ("bline:0.5,own_attacker:Opportunist", "cannot be part of a mixture yet"),
-        ("own_attacker:Opportunist,bline", "cannot be part of a mixture yet"),
+        ("bline:0.5,own_attacker:Opportunist", "every name in red needs odds"),
+        ("bline,runs/no-such-run", "unknown red 'runs/no-such-run'"),
     ],
 )
 def test_attackers_that_cannot_be_trained_against_are_a_sentence(red: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         EnvConfig(red=red)
+
+
+def test_a_class_of_ones_own_may_be_part_of_a_mixture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "examples")
+    task = task_of(dataclasses.replace(OWN, red="own_attacker:Opportunist:0.5,sleep:0.5"))
+    assert task.known_scores() == {}
+    envs = task.make_envs(64)
+    envs.reset(seed=0)
+    envs.step(np.zeros(64, int))
+    assert 0.2 < (envs.truth.red == Red.EXTERNAL).mean() < 0.8
 
 
 def test_scores_made_under_other_rules_are_not_known_scores() -> None:

@@ -1,6 +1,7 @@
 """Make one of the agents that come with the package: `python -m garrison.agents.ship RUN shipped/NAME.garrison`.
 
-A shipped agent is the checkpoint of a run with nothing but what it needs to play, what made it and what it scored.
+Attackers are in `shipped_reds/`. A shipped agent is the checkpoint of a run with nothing but what it needs to play,
+what made it and what it scored.
 """
 
 import json
@@ -13,6 +14,9 @@ import tyro
 from garrison.learn.registry import learner_section
 from garrison.storage import checkpoint
 from garrison.storage.saved_run import require_agent
+
+PUBLISHED = ("rules", "episodes", "seed", "total", "mean", "ci95")
+"""What is kept of a score: of the challenge's protocol a total, of Red's episodes a mean."""
 
 
 def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.conf.Positional]) -> None:
@@ -33,7 +37,7 @@ def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.
             "policy": values["policy"],
             "state": {"weights": values["state"]["weights"], "steps": values["state"]["steps"]},
             "made_by": " ".join(["garrison", *kept[1:]]),
-            "evaluation": {k: summary["evaluation"][k] for k in ("rules", "episodes", "seed", "total", "ci95")},
+            "evaluation": {k: summary["evaluation"][k] for k in PUBLISHED if k in summary["evaluation"]},
         },
     )
 

@@ -2,6 +2,7 @@
 from .env import Env as Env
 from .names import ACTIONS as ACTIONS
 from .names import HOSTS as HOSTS
+from .pettingzoo_adapter import parallel_env as parallel_env
 from .red_agent import RedAgent as RedAgent
 from .red_agent import RedView as RedView
 from .scenario import load_scenario as load_scenario

@@ -9,20 +9,23 @@ from gymnasium.spaces import Dict, Discrete, MultiDiscrete, Space
 from numpy.typing import NDArray
 
 from garrison.cage2.inputs import RED_KINDS, parse_red, red_actions, split_actions
-from garrison.cage2.names import NUM_HOSTS, Red
-from garrison.cage2.red_agent import own_agent, play_red
+from garrison.cage2.names import NUM_HOSTS, REDS, Red
+from garrison.cage2.red_agent import RedAgent, own_agent, play_red
+from garrison.cage2.red_mixture import mixed
+
+EXTERNAL = REDS[Red.EXTERNAL]
 
 
 class Attackers:
     """The attackers of a batch, from what `VectorEnv` takes as `red`."""
 
     def __init__(self, red: Any, num_envs: int) -> None:
-        self.own = own_agent(red)
-        """The user's own; None if there is none"""
-        self.codes, self.odds = parse_red(red if self.own is None else "external", num_envs)
-        self.are_drawn = isinstance(red, Mapping)
+        self.own, named = split_red(red)
+        """Who chooses where the attacker is not scripted: a user's class, a trained one; None if there is none"""
+        self.codes, self.odds = parse_red(named, num_envs, has_own=self.own is not None)
+        self.are_drawn = isinstance(named, Mapping)
         """Whether each reset draws one, by the odds"""
-        self.are_external = bool(np.any(np.asarray(self.codes) == Red.EXTERNAL))
+        self.are_external = self.own is not None or bool(np.any(np.asarray(self.codes) == Red.EXTERNAL))
         """Whether the simulator waits for Red's actions in some environment"""
         self.actions = np.zeros((num_envs, 2), np.int8)
         """What an attacker from outside does in this step: kind and target"""
@@ -52,7 +55,7 @@ class Attackers:
         return blue, red_actions(red, len(self.actions))
 
     def play(self, envs: NDArray[np.void]) -> None:
-        """Let the user's own attacker, of which there must be one, choose what Red does in this step."""
+        """Let the attacker that is not scripted, of which there must be one, choose what Red does in this step."""
         assert self.own is not None
         play_red(self.own, envs, self.actions)
 
@@ -61,3 +64,16 @@ class Attackers:
         twin = copy.copy(self)
         twin.own, twin.actions = copy.deepcopy(self.own), self.actions[rows]
         return twin
+
+
+def split_red(red: Any) -> tuple[RedAgent | None, Any]:
+    """Return who chooses where the attacker is not scripted, and `red` with these as one external attacker."""
+    if not isinstance(red, Mapping):
+        own = own_agent(red)
+        return own, red if own is None else EXTERNAL
+    agents = {key: agent for key in red if (agent := own_agent(key)) is not None}
+    own = mixed(list(agents.values()), [red[key] for key in agents])
+    if own is None or EXTERNAL in red:
+        return None, red
+    scripted = {name: share for name, share in red.items() if name not in agents}
+    return own, {**scripted, EXTERNAL: sum(red[key] for key in agents)}

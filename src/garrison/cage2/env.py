@@ -55,7 +55,7 @@ class Env(gymnasium.Env[NDArray[np.int8], Any]):
 
     def __init__(
         self,
-        red: str | Mapping[str, float] | RedAgent | type[RedAgent] = DEFAULT_RED,
+        red: str | Mapping[Any, float] | RedAgent | type[RedAgent] = DEFAULT_RED,
         rules: str = DEFAULT_RULES,
         length: int = DEFAULT_LENGTH,
         encoder: str = DEFAULT_ENCODER,

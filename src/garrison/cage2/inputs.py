@@ -25,12 +25,16 @@ def episode_lengths(value: Any, num_envs: int, highest: int = MAX_LENGTH) -> lis
     return [whole("length", value, 1, highest)] * num_envs
 
 
-def parse_red(red: Any, num_envs: int) -> tuple[Any, NDArray[np.float64]]:
-    """Return the attacker of each environment, and the cumulative odds of a mixture by the codes of `Red`."""
+def parse_red(red: Any, num_envs: int, has_own: bool = False) -> tuple[Any, NDArray[np.float64]]:
+    """Return the attacker of each environment, and the cumulative odds of a mixture by the codes of `Red`.
+
+    With `has_own` there is somebody who chooses for the external attacker of a mixture.
+    """
     if isinstance(red, str):
         return REDS.index(choose("red", red, REDS)), np.ones(NUM_REDS)
     if isinstance(red, Mapping):
-        odds = {choose("red", name, SCRIPTED_REDS): float(share) for name, share in red.items()}
+        names = REDS if has_own else SCRIPTED_REDS
+        odds = {choose("red", name, names): float(share) for name, share in red.items()}
         total = sum(odds.values())
         if not odds or min(odds.values()) < 0 or not np.isclose(total, 1.0):
             raise UserError(f"the shares of a red mixture must be at least 0 and sum to 1; got {dict(red)}.")

@@ -132,9 +132,10 @@ STATE = _without_gaps(
         ("scanned", "i2"),  # Meander: masks of hosts
         ("exploited", "i2"),
         ("escalated", "i2"),
-        ("mapped", "i2"),
+        ("mapped", "i2"),  # hosts whose last exploit succeeded; also of attackers that are not scripted
         ("last_exploited", "i1"),  # Meander: target of the last action if that was an exploit, else -1
-        ("last_owned", "i1"),  # Meander: target of the last action if that was an escalate or Impact, else -1
+        ("last_owned", "i1"),  # Meander: target of the last action if that was an escalate or Impact, else -1;
+        # elsewhere: which attacker of a `RedMixture` plays
         # --- what happened in this step
         ("blue_action", "i2"),
         ("blue_success", "i1"),  # Success

@@ -11,13 +11,16 @@ seeds, `get_state`, `clone` and checkpoints mean what they mean with the scripte
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from garrison.cage2.inputs import red_actions
-from garrison.cage2.names import NUM_HOSTS, NUM_SUBNETS, RedKind
+from garrison.cage2.names import NUM_HOSTS, NUM_SUBNETS, Red, RedKind, Success
+from garrison.cage2.red_observation import red_masks, red_observations
 from garrison.cage2.rng import uniform
 from garrison.contract.importing import import_named
 from garrison.errors import UserError
@@ -104,6 +107,14 @@ class RedView:
         flags: Flags = (self._envs[TRIED[kind]][:, None] >> places) & 1 != 0
         return flags
 
+    def observations(self) -> NDArray[np.int8]:
+        """Return all of this as bits, (n, `NUM_RED_BITS`): what a learned attacker sees (red_observation.py)."""
+        return red_observations(self._envs)
+
+    def action_masks(self) -> Flags:
+        """Return (n, `NUM_RED_MOVES`): False where Red knows that a move of `red_moves.py` would fail."""
+        return red_masks(self._envs)
+
     def uniform(self) -> NDArray[np.float64]:
         """Draw a number from [0, 1) in each environment, from its own stream: (n,)."""
         numbers = np.empty(self.num_envs)
@@ -116,6 +127,28 @@ class RedView:
         places = np.cumsum(allowed, axis=1)
         rank = (self.uniform() * places[:, -1]).astype(np.int64)
         return np.where(places[:, -1] > 0, (places > rank[:, None]).argmax(axis=1), -1)
+
+    @property
+    def is_external(self) -> Flags:
+        """(n,) whether a scripted attacker leaves this environment to whoever asks."""
+        flags: Flags = self._envs["red"] == Red.EXTERNAL
+        return flags
+
+    @property
+    def member(self) -> Ints:
+        """(n,) which attacker of a `RedMixture` plays; -1 before it is drawn."""
+        return self._read("last_owned")
+
+    def name_member(self, rows: NDArray[np.intp], members: Ints) -> None:
+        """Keep which attacker of a `RedMixture` plays in some environments."""
+        self._envs["last_owned"][rows] = members
+
+    @contextmanager
+    def some(self, rows: NDArray[np.intp]) -> Iterator[Self]:
+        """Give a view of some environments; what is drawn there is drawn from their own streams."""
+        part = self._envs[rows]
+        yield type(self)(part)
+        self._envs["stream"][rows] = part["stream"]
 
     def _flags(self, field: str) -> Flags:
         flags: Flags = self._envs[field] != 0
@@ -133,6 +166,9 @@ class RedAgent(ABC):
     A row of what `act` returns may depend on that row of the view only, and draws come from `view.uniform` and
     `view.pick`: then an episode depends on its seed and Blue's actions, never on the size of the batch.
     """
+
+    keeps_nothing: ClassVar[bool] = False
+    """Whether all that it goes by is in the view. Then a mixture asks it about its own environments only."""
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where `mask` is set, because episodes begin there; the first time it is everywhere.
@@ -165,19 +201,35 @@ def play_red(agent: RedAgent, envs: NDArray[np.void], actions: NDArray[np.int8])
     starts = envs["t"] == 0
     if starts.any():
         agent.reset(starts)
-    answer = agent.act(RedView(envs))
-    try:
-        kinds, targets = (np.broadcast_to(np.asarray(part), len(envs)) for part in answer)
-    except (TypeError, ValueError):
-        raise UserError(
-            f"{type(agent).__name__}.act must return kinds and targets, one of each for {len(envs)} environments."
-        ) from None
+    kinds, targets = answer_of(agent, RedView(envs))
     chosen = red_actions(np.stack([kinds, np.where(kinds == RedKind.SLEEP, 0, targets)], axis=1), len(envs))
+    note_last_exploit(envs)
     for kind, field in TRIED.items():
         count = NUM_SUBNETS if kind == RedKind.SWEEP else NUM_HOSTS
-        rows = np.flatnonzero((chosen[:, 0] == kind) & (chosen[:, 1] < count))
+        is_tried = (envs["red"] == Red.EXTERNAL) & (chosen[:, 0] == kind) & (chosen[:, 1] < count)
+        rows = np.flatnonzero(is_tried)
         envs[field][rows] |= (1 << chosen[rows, 1]).astype(envs[field].dtype)
     actions[:] = chosen
+
+
+def answer_of(agent: RedAgent, view: RedView) -> tuple[Ints, Ints]:
+    """Ask an agent, and return a kind and a target for each environment."""
+    answer = agent.act(view)
+    try:
+        kinds, targets = (np.broadcast_to(np.asarray(part), view.num_envs) for part in answer)
+    except (TypeError, ValueError):
+        raise UserError(
+            f"{type(agent).__name__}.act must return kinds and targets, one of each for {view.num_envs} environments."
+        ) from None
+    return kinds, targets
+
+
+def note_last_exploit(envs: NDArray[np.void]) -> None:
+    """Keep in `mapped` where the last exploit of an attacker that is not scripted succeeded."""
+    rows = np.flatnonzero((envs["red"] == Red.EXTERNAL) & (envs["red_kind"] == RedKind.EXPLOIT))
+    bits = (1 << envs["red_target"][rows].astype(np.int64)).astype(envs["mapped"].dtype)
+    before = envs["mapped"][rows]
+    envs["mapped"][rows] = np.where(envs["red_success"][rows] == Success.YES, before | bits, before & ~bits)
 
 
 @kernel(cached=True)

@@ -34,7 +34,7 @@ from garrison.cage2.names import (
     Source,
 )
 from garrison.cage2.observation_sets import choose_observation
-from garrison.cage2.red_agent import RedAgent
+from garrison.cage2.red_agent import RedAgent, RedView
 from garrison.cage2.rendering import RENDER_MODES, Rendering
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.saved_states import joined, split
@@ -83,8 +83,9 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         red: who attacks: `bline`, `meander`, `sleep`; a list of these, one for each environment; a mixture such as
             `{"bline": 0.5, "meander": 0.5}`, drawn at each reset; or `external`: then an action is
             `{"blue": actions, "red": (n, 2) kind and target}`, numbered as `RedKind`, hosts and (for a sweep)
-            subnets; naming what Red does not know is an `INVALID` action that fails. An attacker of your own is a
-            `RedAgent`: the class, an instance, or `"module:Class"`.
+            subnets; naming what Red does not know is an `INVALID` action that fails. An attacker of your own, or a
+            trained one (`garrison.load_red`), is a `RedAgent`: the class, an instance, or `"module:Class"`; it may also
+            be part of a mixture.
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
@@ -121,7 +122,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def __init__(
         self,
         num_envs: int = 1,
-        red: str | Sequence[str] | Mapping[str, float] | RedAgent | type[RedAgent] = DEFAULT_RED,
+        red: str | Sequence[str] | Mapping[Any, float] | RedAgent | type[RedAgent] = DEFAULT_RED,
         rules: str = DEFAULT_RULES,
         length: int | Sequence[int] = DEFAULT_LENGTH,
         encoder: str = DEFAULT_ENCODER,
@@ -260,6 +261,11 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def observations(self) -> NDArray[np.int8]:
         """Blue's present observations: the buffer that the next step overwrites."""
         return self._obs
+
+    @property
+    def red_view(self) -> RedView:
+        """What Red knows now, as a `RedAgent` is shown it."""
+        return RedView(self._envs)
 
     def set_orders(self, orders: Any, now: bool = False) -> None:
         """Give the environments new orders, in any form that `Workflow.orders` takes.

@@ -88,18 +88,18 @@ class Evaluation:
 
     def to_text(self) -> str:
         """Return the result as a table, with the leaderboard's rows around the agent's place."""
-        reds = list(dict.fromkeys(cell.red for cell in self.cells))
+        widths = {cell.red: max(20, len(cell.red) + 2) for cell in self.cells}
         lengths = list(dict.fromkeys(cell.length for cell in self.cells))
         of = {(cell.red, cell.length): cell for cell in self.cells}
         lines = [
             f"{self.agent}, rules {self.rules}, {self.episodes} episodes per cell, seed {self.seed}",
             *self._warning(),
             "",
-            "length " + "".join(f"{red:>20}" for red in reds),
+            "length " + "".join(f"{red:>{wide}}" for red, wide in widths.items()),
         ]
         for length in lengths:
-            shown = (of[red, length] for red in reds)
-            lines.append(f"{length:>6} " + "".join(f"{f'{c.mean:.2f} ± {1.96 * c.stderr:.2f}':>20}" for c in shown))
+            shown = ((of[red, length], wide) for red, wide in widths.items())
+            lines.append(f"{length:>6} " + "".join(f"{f'{c.mean:.2f} ± {1.96 * c.stderr:.2f}':>{w}}" for c, w in shown))
         lines += ["", f"total {self.total:.2f} ± {self.ci95:.2f}   (95 % confidence, {self.seconds:.1f} s)"]
         if self.is_official:
             lines += ["", *place_on_leaderboard(self.agent, self.rules, self.total, self.ci95)]
@@ -165,13 +165,16 @@ def evaluate(
         rules: `head` or `leaderboard`.
         episodes: in each cell.
         seed: decides every draw.
-        reds: names of attackers; one of your own is a `garrison.cage2.RedAgent` or `"module:Class"`.
+        reds: names of attackers, and run folders or checkpoints of trained ones; one of your own is a
+            `garrison.cage2.RedAgent` or `"module:Class"`.
         lengths: steps per episode.
         say: is told what is being played.
     """
+    from garrison.agents.learned_red import find_red
     from garrison.cage2 import warm_up
 
     check_agent(agent)
+    reds = [find_red(red) for red in reds]
     trained_under = getattr(agent, "rules", None)
     rules = choose("rules", rules or trained_under or DEFAULT_RULES, RULES)
     names = [name_of(red) for red in reds]
@@ -236,10 +239,10 @@ def episode_seeds(seed: int, length: int, code: int, episodes: int) -> list[int]
 
 
 def name_of(red: "OneRed") -> str:
-    """Return what results call an attacker; raise a UserError for one that cannot be played here."""
-    if not isinstance(red, str):
-        return red.__name__ if isinstance(red, type) else type(red).__name__
-    return red if ":" in red else choose("red", red, SCRIPTED_REDS)
+    """Return what results call an attacker."""
+    if isinstance(red, str):
+        return red
+    return red.__name__ if isinstance(red, type) else str(getattr(red, "name", type(red).__name__))
 
 
 def code_of(name: str) -> int:

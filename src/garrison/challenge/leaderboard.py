@@ -45,11 +45,8 @@ def rank_of(total: float) -> int:
 
 def marks(odds: dict[str, float], length: int, rules: str) -> dict[str, float]:
     """Return what known defenders score on average against this mixture; nothing for other lengths, rules or tasks."""
-    if not odds or length not in LENGTHS or rules != TABLE_RULES:
+    if not odds or not set(odds) <= {*EVALUATED_REDS} or length not in LENGTHS or rules != TABLE_RULES:
         return {}
     table = leaderboard()
     known = {"random": table[18], "react-restore": table[17], "the winner": table[0]}
-    return {
-        name: sum(share * row.cell(red, length) for red, share in odds.items() if red in EVALUATED_REDS)
-        for name, row in known.items()
-    }
+    return {name: sum(share * row.cell(red, length) for red, share in odds.items()) for name, row in known.items()}

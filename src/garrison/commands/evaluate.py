@@ -34,8 +34,8 @@ class Arguments:
     seed: int = 0
     """Decides every draw: the same seed gives the same result."""
     red: str = ",".join(leaderboard.EVALUATED_REDS)
-    """Who attacks: names, and classes of your own as module:Class. Each attacker is played apart, so shares such as
-    bline:0.7 have no meaning here."""
+    """Who attacks: names, run folders or checkpoints of trained attackers, and classes of your own as module:Class.
+    Each attacker is played apart, so shares such as bline:0.7 have no meaning here."""
     length: tuple[int, ...] = leaderboard.LENGTHS
     """Steps per episode. Each length is played apart."""
     sample: bool = False

@@ -37,7 +37,8 @@ class Arguments:
     against: Annotated[str, tyro.conf.arg(metavar="OTHER")] = ""
     """Another agent: both play the same seed, side by side."""
     red: str = DEFAULT_WATCHED_RED
-    """Who attacks: bline, meander, sleep, or a class of your own as module:Class."""
+    """Who attacks: bline, meander, sleep, the run folder or checkpoint of a trained attacker, or a class of your own as
+    module:Class."""
     length: int = DEFAULT_LENGTH
     """Steps of the episode."""
     rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from garrison.agents.learned_red import find_red
 from garrison.cage2.names import DEFAULT_LENGTH, DEFAULT_RULES, RULES
 from garrison.challenge.evaluation import check_agent
 from garrison.episodes.alternatives import CONTINUATIONS, what_if
@@ -86,7 +87,8 @@ def watch(
     Args:
         what: an agent or its name, run folder or checkpoint; a file of recorded episodes; or episodes.
         against: another agent, which plays the same seed beside the first.
-        red: who attacks: a name, a `garrison.cage2.RedAgent`, or `"module:Class"`.
+        red: who attacks: a name, a trained attacker's run folder or checkpoint, a `garrison.cage2.RedAgent`, or
+            `"module:Class"`.
         length: steps of the episode.
         rules: `head` or `leaderboard`; by default those that the agent was trained under.
         seed: of the episode, or of the first of many.
@@ -111,6 +113,7 @@ def watch(
     if against is not None and worst:
         raise UserError("two agents are shown side by side in one episode each: leave out worst, or the other agent.")
 
+    red = find_red(red)
     players = [_player(one, sample, order) for one in (what, against) if one is not None]
     rules = choose("rules", rules or getattr(players[0][0], "rules", None) or DEFAULT_RULES, RULES)
     steps = None if what_if is True else what_if or ()

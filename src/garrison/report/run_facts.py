@@ -9,7 +9,7 @@ from garrison.registration import CAGE2
 from garrison.report.history import RunHistory
 from garrison.runs.experiment import parse_duration
 from garrison.storage.schema import is_number
-from garrison.tasks.cage2 import is_own, parse_odds
+from garrison.tasks.cage2 import parse_odds
 
 AGENT_ROWS = 200  # of the metrics of one of several agents
 
@@ -83,7 +83,7 @@ def known_scores(run: RunHistory) -> dict[str, float]:
         return {}
     red, length = str(settings.get("env.red", "")), int(_number(run, "env.length") or 0)
     try:
-        odds = {} if is_own(red) else parse_odds(red)
+        odds = parse_odds(red)
     except UserError:
         return {}
     return leaderboard.marks(odds, length, str(settings.get("env.rules", "")))

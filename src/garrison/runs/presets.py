@@ -7,7 +7,7 @@ from typing import Any
 from garrison.errors import choose
 from garrison.learn.config import A3CConfig, ImpalaConfig, JaxPPOConfig, PolicyConfig, PPOConfig
 from garrison.learn.registry import LEARNERS
-from garrison.registration import CAGE2
+from garrison.registration import CAGE2, CAGE2_RED
 from garrison.runs.chosen import CNN, MEASURED, PPO_NUMBERS, choose_settings
 from garrison.runs.experiment import NO_PRESET, Experiment, RunConfig
 from garrison.tasks.atari_games import FOR_TRAINING
@@ -48,6 +48,9 @@ _RECORD = replace(
     entropy_coef_final=0.0005,
     reward_scale=0.5,
 )
+# Red's side: an episode may go wrong early and stay so, so the entropy stays higher than Blue's for longer.
+_RED_SIDE = EnvConfig(env=CAGE2_RED, envs=1024, rules="leaderboard", length=100)
+_RED_PPO = replace(_PPO, steps=8_000_000, minibatches=16, entropy_coef_final=0.001, reward_scale=0.05)
 _OFTEN_SCORED = RunConfig(evaluate_every=5_000_000)
 _PPO_CARTPOLE = PPOConfig(
     steps=200_000,
@@ -199,6 +202,14 @@ _PRESETS: dict[str, tuple[str, Experiment]] = {
         "the record under CybORG's present rules",
         Experiment(replace(_MIXED, rules="head"), _OFTEN_SCORED, _RECORD),
     ),
+    "red-vs-react-restore": (
+        "Red learns against the scripted defender react-restore; --blue names others",
+        Experiment(_RED_SIDE, learner=_RED_PPO),
+    ),
+    "red-vs-record": (
+        "Red learns against the record agent",
+        Experiment(replace(_RED_SIDE, blue="record"), learner=_RED_PPO),
+    ),
     "ppo-jax-mixed": (
         "ppo-mixed by JAX, environments and learner on one device; --seeds 16 trains 16 agents at once",
         Experiment(_MIXED, learner=_on_device(_PPO)),
@@ -263,8 +274,9 @@ def default_preset(
 ) -> Experiment:
     """Return what settings that name no preset begin from.
 
-    That is the learner's `-mixed` preset for CAGE-2. Presets are tuned for an environment, so for any other one they
-    follow from what it shows and takes (`garrison.runs.chosen`), for which it is made once.
+    That is the learner's `-mixed` preset for CAGE-2, and `red-vs-react-restore` where Red learns. Presets are tuned for
+    an environment, so for any other one they follow from what it shows and takes (`garrison.runs.chosen`), for which
+    it is made once.
 
     Args:
         env: the name of an environment, or a function or class of a module that makes one.
@@ -275,4 +287,6 @@ def default_preset(
     choose("learner", algorithm, list(LEARNERS))
     if env == CAGE2:
         return preset(f"{algorithm}-mixed")
+    if env == CAGE2_RED and algorithm == "ppo":
+        return preset("red-vs-react-restore")
     return choose_settings(env if isinstance(env, str) else name_of(env), algorithm, env_args or {}, backend)

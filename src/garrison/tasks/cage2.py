@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from garrison.agents.learned_red import check_red, find_red
+from garrison.agents.shares import parse_shares
+from garrison.cage2.attackers import EXTERNAL
 from garrison.cage2.names import (
     ACTION_SETS,
     ACTIONS,
@@ -41,7 +44,8 @@ class Cage2Settings(EnvSettings):
 
     red: str = "bline:0.5,meander:0.5"
     """Who attacks in CAGE-2: a name (bline, meander, sleep), several with equal odds (bline,meander), or with odds
-    (bline:0.7,meander:0.3), drawn at each reset; or a class of your own, module:Class."""
+    (bline:0.7,meander:0.3), drawn at each reset. A trained attacker is its run folder or checkpoint, one of your own
+    module:Class."""
     rules: str = DEFAULT_RULES
     """CAGE-2: head (CybORG as it is) or leaderboard (as it was when the challenge was scored)."""
     length: int = 100
@@ -65,15 +69,15 @@ class Cage2Settings(EnvSettings):
 
     @property
     def red_odds(self) -> dict[str, float]:
-        """The odds of each attacker of the simulator; none if somebody's own class attacks."""
-        return {} if is_own(self.red) else parse_odds(self.red)
+        """The odds of each attacker."""
+        return parse_odds(self.red)
 
 
 def env_arguments(config: Cage2Settings) -> dict[str, Any]:
     """Return the settings as keyword arguments of `garrison.cage2.Env` and `VectorEnv`."""
-    odds = config.red_odds
+    reds = {find_red(name): share for name, share in config.red_odds.items()}
     return {
-        "red": odds if len(odds) > 1 else next(iter(odds), config.red),
+        "red": reds if len(reds) > 1 else next(iter(reds)),
         "rules": config.rules,
         "length": config.length,
         "encoder": config.challenge_encoder,
@@ -130,8 +134,11 @@ class Cage2Task(Task):
     def _check_on_device(self) -> None:
         if self.config.backend not in NATIVE:
             raise UserError(f"ppo-jax steps CAGE-2 on the device, not by {self.config.backend!r}: leave out --backend.")
-        if is_own(self.config.red):
-            raise UserError(f"an attacker of your own ({self.config.red}) cannot play on the device: use ppo.")
+        others = [name for name in self.config.red_odds if name not in SCRIPTED_REDS]
+        if others:
+            raise UserError(
+                f"an attacker that is not scripted ({', '.join(others)}) cannot play on the device: use ppo."
+            )
 
     def describe(self) -> str:
         """Return the attackers and the rules."""
@@ -198,9 +205,9 @@ class Cage2Task(Task):
 
 
 def attacker_of(config: Cage2Settings) -> str:
-    """Return who attacks when only one can: the likeliest, or a class of one's own."""
+    """Return who attacks when only one can: the likeliest."""
     odds = config.red_odds
-    return max(odds, key=lambda red: odds[red]) if odds else config.red
+    return max(odds, key=lambda red: odds[red])
 
 
 def kind_of(action: str) -> str:
@@ -212,36 +219,18 @@ def kind_of(action: str) -> str:
     return _KIND_OF.get(action, action)
 
 
-def is_own(text: str) -> bool:
-    """Return whether this names a user's class, as in `my_module:MyRed`, and not the odds of an attacker."""
-    name, colon, _ = text.strip().partition(":")
-    return bool(colon) and "," not in text and name not in SCRIPTED_REDS
-
-
 def parse_odds(text: str) -> dict[str, float]:
-    """Read `bline`, `bline,meander` or `bline:0.7,meander:0.3`.
+    """Read `bline`, `bline,meander` or `bline:0.7,meander:0.3`; trained attackers and one's own are not loaded yet.
 
     >>> parse_odds("bline,meander")
     {'bline': 0.5, 'meander': 0.5}
     """
-    parts = [part.strip().partition(":") for part in text.split(",") if part.strip()]
-    for name, _, share in parts:
-        if name.strip() == "external":
+    odds = parse_shares("red", text)
+    for name in odds:
+        if name == EXTERNAL:
             raise UserError(
                 "red 'external' waits for Red's actions, which a learner does not give: write your attacker as a class "
                 "and name it, as in --red my_module:MyRed (docs/extend/red_agent.md)."
             )
-        if name.strip() not in SCRIPTED_REDS and share.strip()[:1].isalpha():
-            raise UserError(f"a class of your own ({name}:{share}) cannot be part of a mixture yet: name it alone.")
-    names = [choose("red", name.strip(), SCRIPTED_REDS) for name, _, _ in parts]
-    if not names or len(set(names)) != len(names):
-        raise UserError(f"red must name attackers, each once, such as bline or bline:0.7,meander:0.3; got {text!r}.")
-    if not any(colon for _, colon, _ in parts):
-        return dict.fromkeys(names, 1.0 / len(names))
-    try:
-        odds = {name: float(share) for name, (_, _, share) in zip(names, parts, strict=True)}
-    except ValueError:
-        raise UserError(f"every attacker in red needs odds, such as bline:0.7,meander:0.3; got {text!r}.") from None
-    if not (min(odds.values()) >= 0 and abs(sum(odds.values()) - 1.0) <= 1e-6):  # also catches NaN
-        raise UserError(f"the odds in red must be 0 or more and sum to 1; got {text!r}.")
+        check_red(name)
     return odds

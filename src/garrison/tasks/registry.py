@@ -7,15 +7,16 @@ its own join the bases of `EnvConfig`.
 from dataclasses import dataclass
 
 from garrison.errors import UserError
-from garrison.registration import CAGE2, is_atari
+from garrison.registration import CAGE2, CAGE2_RED, is_atari
 from garrison.tasks.atari_games import AtariTask
-from garrison.tasks.cage2 import Cage2Settings, Cage2Task
+from garrison.tasks.cage2 import Cage2Task
+from garrison.tasks.cage2_red import Cage2RedSettings, Cage2RedTask
 from garrison.tasks.gymnasium_envs import GymnasiumSettings, GymnasiumTask
 from garrison.tasks.task import Task
 
 
 @dataclass(frozen=True)
-class EnvConfig(GymnasiumSettings, Cage2Settings):
+class EnvConfig(GymnasiumSettings, Cage2RedSettings):
     """The environments to train in."""
 
     def __post_init__(self) -> None:
@@ -24,7 +25,7 @@ class EnvConfig(GymnasiumSettings, Cage2Settings):
             raise UserError(f"env_args are for other environments than {self.env}, which has settings of its own.")
 
 
-TASKS: dict[str, type[Task]] = {CAGE2: Cage2Task}
+TASKS: dict[str, type[Task]] = {CAGE2: Cage2Task, CAGE2_RED: Cage2RedTask}
 """Environments whose family knows more about them than Gymnasium does."""
 
 
