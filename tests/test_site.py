@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,8 +11,8 @@ import pytest
 import yaml
 
 import garrison
+from tests.helpers.site import ROOT, build, build_site
 
-ROOT = Path(__file__).parents[1]
 SOURCE = Path(garrison.__file__).parent
 STUBS = sorted(SOURCE.rglob("__init__.pyi"))
 FOREIGN = {"AutoresetMode": "Gymnasium's"}
@@ -42,24 +40,9 @@ class Found(HTMLParser):
             self.loads.add(values["src"])
 
 
-def build(config: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config), "--site-dir", str(folder)],
-        cwd=ROOT,
-        env={"NO_MKDOCS_2_WARNING": "1", "PATH": ""},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    result = build(ROOT / "mkdocs.yml", folder)
-    assert result.returncode == 0, result.stderr
-    return folder
+    return build_site(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +96,7 @@ def test_a_search_index_is_there_for_pages_that_are_opened_from_a_disk(site: Pat
 
 def test_pages_of_other_makers_are_shown_in_frames(pages: dict[str, Found]) -> None:
     assert "benchmarks/index.html" in pages["performance.html"].loads
-    assert "watch-record.html" in pages["watch.html"].loads
+    assert "watch-record.html#t=43" in pages["watch.html"].loads
 
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)

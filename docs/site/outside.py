@@ -21,7 +21,7 @@ LANGUAGES = {".py": "python", ".toml": "toml", ".yaml": "yaml", ".txt": "text", 
 """Files that become pages, by suffix or, without one, by name."""
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", flags=re.M | re.S)
-EMBED = re.compile(r"^<!-- embed (\S+): (.+) -->$", flags=re.M)
+EMBED = re.compile(r"^<!-- embed ([^#\s]+)(#\S+)?: (.+) -->$", flags=re.M)
 
 
 def language(path: str) -> str | None:
@@ -63,7 +63,7 @@ def linked(path: str) -> Iterator[str]:
     found: list[str] = []
     text = (ROOT / path).read_text()
     replace_links(text, lambda link: found.append(link) or link)
-    found += [name for name, _ in EMBED.findall(text)]
+    found += [name for name, _, _ in EMBED.findall(text)]
     folder = posixpath.dirname(path)
     yield from (posixpath.normpath(posixpath.join(folder, link)) for link in found)
 
@@ -112,9 +112,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     def frame(found: re.Match[str]) -> str:
         file = files.get_file_from_path(target(found[1]))
         assert file is not None, f"{origin(uri)} embeds {found[1]}, which does not exist"
-        return (
-            f'<iframe class="page" src="{file.url_relative_to(page.file)}" title="{found[2]}" loading="lazy"></iframe>'
-        )
+        url = file.url_relative_to(page.file) + (found[2] or "")
+        return f'<iframe class="page" src="{url}" title="{found[3]}" loading="lazy"></iframe>'
 
     markdown = replace_links(markdown, lambda link: posixpath.relpath(target(link), posixpath.dirname(uri) or "."))
     return EMBED.sub(frame, markdown)
