@@ -4,6 +4,9 @@
 #   make check          ruff, mypy (strict) and the layers of imports
 #   make test           check, the tests with the kernels as plain Python, and the suite with compiled kernels
 #   make test-long      the tests that take several seconds each: learning, killed actors, fuzzed files, extension pages
+#   make docs           the site of these docs, in build/site: open index.html, no server needed
+#   make package        the wheel and the source archive in dist/, each tried in an empty environment
+#   make test-lowest    a part of the tests with the oldest versions that pyproject.toml allows: .venv-lowest, some gigabytes
 #   make test-browser   the pages in a real browser: Chromium, which it installs where it may (Debian, root)
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
 #   make test-jax       the tests that need JAX, which it adds to .venv
@@ -20,6 +23,8 @@ JAX_STAMP := $(VENV)/installed-jax
 JAX_TESTS := tests/jaxsim tests/learn/jax_ppo tests/bench/suites/test_jax_workloads.py
 BROWSER_STAMP := $(VENV)/installed-browser
 BROWSER_TESTS := tests/browser
+LOWEST := .venv-lowest
+LOWEST_STAMP := $(LOWEST)/installed
 CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
 JAX_CLIENTS := .venv-jax-clients
@@ -31,7 +36,7 @@ TESTS := 2
 # How often test-cyborg-clients plays each program for its speed; 1: only for its results.
 ROUNDS := 1
 
-.PHONY: install check kernels plain test test-long test-jax test-browser test-cluster test-peers test-jax-clients test-cyborg-clients train clean
+.PHONY: install check docs package kernels plain test test-long test-lowest test-jax test-browser test-cluster test-peers test-jax-clients test-cyborg-clients train clean
 
 install: $(STAMP)
 
@@ -47,6 +52,15 @@ check: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# A page in no nav, a link that leads nowhere or a name that cannot be found ends the build.
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "the site is in build/site: open build/site/index.html"
+
+package: install
+	rm -rf dist
+	$(BIN)/python -m tests.helpers.packages dist
 
 # Compile once what the processes of the suite would otherwise compile each for itself.
 kernels: install
@@ -91,6 +105,17 @@ $(CLUSTER_STAMP): pyproject.toml requirements/cluster.txt
 	$(CLUSTER)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The simulator, the backends, runs and one training, under pytest's current version.
+test-lowest: $(LOWEST_STAMP)
+	$(LOWEST)/bin/python -m pytest -m "not long and not alone" tests/test_cli.py tests/cage2 tests/vector tests/runs tests/agents tests/storage
+	$(LOWEST)/bin/garrison train ppo-cartpole --steps 20000 --out $(LOWEST)/runs/$$(date +%s)
+
+$(LOWEST_STAMP): pyproject.toml requirements/lowest.txt
+	@test -d $(LOWEST) || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check -r requirements/lowest.txt
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
 # Needs the network: the suites are fetched, for the versions that are installed.
 test-peers: install
 	$(BIN)/python -m tests.peers
@@ -115,4 +140,4 @@ train: install
 	$(BIN)/garrison train record --duration 170s
 
 clean:
-	rm -rf $(VENV) $(CLUSTER) $(JAX_CLIENTS) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) $(CLUSTER) $(JAX_CLIENTS) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

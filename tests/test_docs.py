@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ from garrison.runs import chosen, yaml_settings
 from garrison.runs.chosen import EnvKind
 from garrison.runs.experiment_file import read_experiment
 from garrison.runs.presets import preset
+from tests.helpers.doc_blocks import blocks
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(garrison.__file__).parent
 TEXTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINKING = sorted([*TEXTS, *(ROOT / "examples").glob("*.md"), *(ROOT / "tests").rglob("*.md"), *SOURCE.rglob("*.md")])
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 BLOCK = re.compile(r"^```(?:sh|bash|text)\n(.*?)^```", flags=re.M | re.S)
 INLINE = re.compile(r"`(garrison [^`]*?--[^`]*)`")
 PACKAGES = (
@@ -42,7 +47,7 @@ PACKAGES = (
     "workers",
 )
 """Those whose every module docs/architecture.md names."""
-NO_COMMAND = re.compile(r"[A-Z]{3,}|\.\.\.|\||--help")
+NO_COMMAND = re.compile(r"[A-Z]{3,}|\.\.\.|\||--help|--version")
 """What stands for something else, such as PRESET or 90s|10m, or needs no parser."""
 
 
@@ -53,6 +58,14 @@ def commands_of(text: str) -> Iterator[str]:
         yield from (line for line in lines if re.match(r"garrison [a-z]", line))
     whole = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
     yield from (" ".join(found.split()) for found in INLINE.findall(whole))
+
+
+def shell_lines(text: Path) -> Iterator[str]:
+    """Yield the commands in a text's shell blocks, whole where they go over several lines."""
+    for block in blocks(text.read_text()):
+        if block.kind == "sh":
+            whole = block.code.replace("\\\n", " ")
+            yield from filter(None, (f" {line}".partition(" #")[0].strip() for line in whole.splitlines()))
 
 
 COMMANDS = sorted(
@@ -87,6 +100,9 @@ def parse_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run.mkdir(parents=True)
     (run / "config.yaml").write_text(preset("ppo-mixed").to_yaml())
     (run / "selfplay.yaml").write_text("{}")
+    for run in (tmp_path / "runs" / "mine", tmp_path / "runs" / "first"):
+        run.mkdir(parents=True)
+        (run / "config.yaml").write_text(preset("ppo-mixed").to_yaml())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -110,11 +126,69 @@ def test_the_texts_have_commands() -> None:
     assert len(COMMANDS) > 40
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=lambda text: str(text.relative_to(ROOT)))
+def prose(text: Path) -> str:
+    """Return a text without its blocks."""
+    return re.sub(r"^```.*?^```", "", text.read_text(), flags=re.M | re.S)
+
+
+def anchors(text: Path) -> set[str]:
+    """Return the anchors that forges make of a text's headings; the strict build checks those of the site."""
+    found = Counter[str]()
+    for heading in re.findall(r"^#+ (.+)$", prose(text), flags=re.M):
+        said = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found[re.sub(r"[^\w\- ]", "", said).strip().replace(" ", "-")] += 1
+    return {f"{slug}-{n}" if n else slug for slug, times in found.items() for n in range(times)}
+
+
+def broken_links(text: Path) -> Iterator[str]:
+    for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", prose(text)):
+        if "://" in link:
+            continue
+        target = text.parent / link if link else text
+        # A folder is a page on a forge only.
+        if not target.is_file() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            yield f"{link}#{anchor}" if anchor else link
+
+
+@pytest.mark.parametrize("text", LINKING, ids=lambda text: str(text.relative_to(ROOT)))
 def test_links_point_at_something(text: Path) -> None:
-    prose = re.sub(r"^```.*?^```", "", text.read_text(), flags=re.M | re.S)
-    for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
-        assert "://" in link or (text.parent / link).exists(), link
+    assert list(broken_links(text)) == []
+
+
+def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A `b` c\n\n## [Two](x), three\n")
+    (tmp_path / "b.md").write_text("[1](a.md#a-b-c) [2](a.md#two-three) [3](a.md#no) [4](no.md) [5](#no) [6](.)\n")
+    assert list(broken_links(tmp_path / "b.md")) == ["a.md#no", "no.md", "#no", "."]
+
+
+SHELL = sorted({(text, line) for text in TEXTS for line in shell_lines(text)})
+
+
+def knows(line: str) -> bool:
+    """Say whether what a line of a shell block names is there: a target, an extra, a file."""
+    program, *words = shlex.split(line)
+    match program:
+        case "garrison":
+            return bool(words)  # parsed above
+        case "make":
+            return bool(re.search(rf"^{words[0]}:", (ROOT / "Makefile").read_text(), flags=re.M))
+        case "pip":
+            return all(extra in EXTRAS for word in words for extra in re.findall(r"\w+", word.partition("[")[2]))
+        case "python":
+            return (ROOT / words[0]).exists()
+        case "uv" | "uvx" | "docker" | "chromium" | "python3" | ".":
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("text", "line"), SHELL, ids=lambda part: part if isinstance(part, str) else part.name)
+def test_a_line_for_the_shell_names_what_is_there(text: Path, line: str) -> None:
+    assert knows(line)
+
+
+@pytest.mark.parametrize("line", ["make tset", "pip install '.[trian]'", "python examples/no.py", "garison train"])
+def test_a_line_that_names_what_is_not_there_is_noticed(line: str) -> None:
+    assert not knows(line)
 
 
 def test_the_architecture_names_files_that_exist() -> None:

@@ -1,7 +1,10 @@
-"""Every example, and every Python block of the README and of the guides to learning and watching, runs."""
+"""Every example runs, the notebook too."""
 
+import json
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,8 @@ from tests.helpers.chat_server import chat_server
 ROOT = Path(__file__).parents[1]
 # Those that train take a number of steps: `test_the_training_example_trains` and vector/test_sb3.py pass a small one,
 # and cluster/test_rllib.py runs RLlib's in its own environment.
-LONG = re.compile("_ppo$|^rllib_")
+LONG = re.compile("_ppo$|^rllib_|^llm_")
+NOTEBOOK = ROOT / "examples" / "quickstart.ipynb"
 EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not LONG.search(file.stem)]
 
 
@@ -20,13 +24,6 @@ EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not LON
 def test_an_example_runs_and_says_something(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(file), run_name="__main__")
     assert capsys.readouterr().out.strip()
-
-
-def test_the_readme_code_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
 
 
 def test_the_training_example_trains(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,22 +40,24 @@ def test_a_model_defends_in_the_example(monkeypatch: pytest.MonkeyPatch, capsys:
     assert lines[-1] == f"total {float(lines[-2].split()[-1]):.1f}"
 
 
-@pytest.mark.parametrize("guide", ["ppo.md", "impala.md", "watch.md", "text.md"])
-def test_the_code_in_the_guides_runs(
-    guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code = re.search(r"```python\n(.*?)```", (ROOT / "docs" / guide).read_text(), re.DOTALL)
-    assert code is not None
-    exec(code.group(1), {"__name__": "__main__"})
-    assert float(capsys.readouterr().out.split()[0]) < 0
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    """In a kernel of its own, as Jupyter would."""
+    script = (
+        "import nbformat, nbclient, sys; book = nbformat.read(sys.argv[1], 4); nbclient.NotebookClient(book).execute();"
+        "print(sum(len(cell.get('outputs', [])) for cell in book.cells))"
+    )
+    command = [sys.executable, "-c", script, str(NOTEBOOK)]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout.split()[-1]) >= 6
 
 
-@pytest.mark.parametrize("guide", ["callbacks.md", "tracking.md"])
-def test_all_blocks_of_a_guide_run_as_one_script(
-    guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / guide).read_text(), flags=re.M | re.S)
-    exec("".join(blocks), {"__name__": "__main__"})
-    assert capsys.readouterr().out.strip()
+def test_the_notebook_is_stored_without_what_it_printed() -> None:
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    assert [cell for cell in cells if cell.get("outputs") or cell.get("execution_count")] == []
+
+
+def test_the_list_of_examples_has_every_one() -> None:
+    linked = set(re.findall(r"\]\(([\w./]+)\)", (ROOT / "examples" / "README.md").read_text()))
+    files = {str(file.relative_to(ROOT / "examples")) for file in (ROOT / "examples").rglob("*.*")}
+    assert linked == {name for name in files if "__pycache__" not in name} - {"README.md"}

@@ -57,16 +57,27 @@ class Pages:
         self.problems: list[str] = []
 
     def open(
-        self, file: Path, fragment: str = "", *, width: int = 1280, height: int = 800, dark: bool = False, **more: Any
+        self,
+        file: Path,
+        fragment: str = "",
+        *,
+        width: int = 1280,
+        height: int = 800,
+        dark: bool = False,
+        within: Path | None = None,
+        **more: Any,
     ) -> Any:
-        """Return Playwright's page of a file, loaded, in a window of this size; `more` is for `new_context`."""
+        """Return Playwright's page of a file, loaded, in a window of this size; `more` is for `new_context`.
+
+        It may ask for itself, and for what lies `within` a folder.
+        """
         scheme = "dark" if dark else "light"
         context = self._browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, **more)
         self._open.callback(context.close)
         page = context.new_page()
         page.on("console", lambda message: message.type in ("error", "warning") and self._note(message.text))
         page.on("pageerror", lambda error: self._note(f"{error}"))
-        page.route("**/*", lambda route: self._let_through(route, file.resolve().as_uri()))
+        page.route("**/*", lambda route: self._let_through(route, file.resolve().as_uri(), within))
         page.goto(file.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
         return page
 
@@ -77,8 +88,9 @@ class Pages:
     def _note(self, problem: str) -> None:
         self.problems.append(problem)
 
-    def _let_through(self, route: Any, address: str) -> None:
-        if route.request.url.partition("#")[0] == address:
+    def _let_through(self, route: Any, address: str, within: Path | None) -> None:
+        asked = route.request.url.partition("#")[0]
+        if asked == address or (within is not None and asked.startswith(f"{within.resolve().as_uri()}/")):
             route.continue_()
         else:
             self._note(f"the page asked for {route.request.url}")

@@ -174,3 +174,4 @@ SCRIPTED: dict[str, Callable[[], Agent]] = {
     "belief-restore": BeliefAgent,
     "shield": ShieldAgent,
 }
+"""Scripted defenders by name; `load_agent` takes the same names."""

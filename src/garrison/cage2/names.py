@@ -21,6 +21,7 @@ HOSTS = (
     "User3",
     "User4",
 )
+"""The hosts in the order of the observation and of every array that has one entry per host."""
 SUBNETS = ("Enterprise", "Operational", "User")
 PORTS = (21, 22, 25, 53, 68, 80, 135, 139, 443, 445, 3389, 3390)  # bit i of a port mask
 EXPLOITS = (
@@ -244,3 +245,4 @@ def _action_table() -> tuple[Action, ...]:
 
 
 ACTIONS = _action_table()
+"""Blue's 145 actions by number: `ACTIONS[132].name` is "Restore Defender"."""

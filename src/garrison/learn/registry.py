@@ -57,6 +57,7 @@ LEARNERS: dict[str, Learner] = {
     "impala": Learner(ImpalaConfig, "garrison.learn.impala", has_actors=True, can_cluster=True, keeps=_USUAL),
     "a3c": Learner(A3CConfig, "garrison.learn.a3c", has_actors=True, can_cluster=False, keeps=_USUAL),
 }
+"""Learners by the name that presets and YAML files give them."""
 
 
 def algorithm_of(config: LearnerConfig) -> str:
