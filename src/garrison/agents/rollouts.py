@@ -65,20 +65,31 @@ def _play(policy: NetworkAgent, stepper: Stepper, trials: list[Trial]) -> NDArra
     games = [trial.games for trial in trials]
     states = np.concatenate([np.tile(trial.states, len(trial.actions)) for trial in trials])
     actions = np.concatenate([np.repeat(trial.actions, len(trial.states)) for trial in trials])
+    luck, shares, places = _side_by_side(trials)
     player = policy.clone(np.repeat([trial.row for trial in trials], games), seed=0)
     player.took(actions)
     returns = np.zeros(len(states))
-    steps = max(len(trial.shares) for trial in trials)
-    for step in range(steps):
-        begin = 0
-        for trial in trials:
-            end = begin + trial.games
-            if step < len(trial.shares):
-                states["stream"][begin:end] = np.tile(trial.luck[step], (len(trial.actions), 1))
-            begin = end
+    for step in range(len(luck)):
+        states["stream"] = luck[step].take(places, axis=0)
         bits, rewards = stepper.step(states, actions)
-        shares = [trial.shares[step] if step < len(trial.shares) else 0.0 for trial in trials]
-        returns += np.repeat(shares, games) * rewards
-        if step + 1 < steps:
+        returns += np.repeat(shares[step], games) * rewards
+        if step + 1 < len(luck):
             actions = player.act(bits)
     return returns
+
+
+def _side_by_side(trials: list[Trial]) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.intp]]:
+    """Return the luck of all trials' states, (steps, states, 4); the shares, (steps, trials); each game's state.
+
+    Trials may differ in their steps: the games of a shorter one go on, and count nothing.
+    """
+    steps, counts = max(len(trial.shares) for trial in trials), [len(trial.states) for trial in trials]
+    luck = np.ones((steps, sum(counts), 4), np.uint32)
+    shares = np.zeros((steps, len(trials)))
+    places = []
+    for number, (trial, end) in enumerate(zip(trials, np.cumsum(counts), strict=True)):
+        begin = end - len(trial.states)
+        luck[: len(trial.luck), begin:end] = trial.luck
+        shares[: len(trial.shares), number] = trial.shares
+        places.append(np.tile(np.arange(begin, end), len(trial.actions)))
+    return luck, shares, np.concatenate(places)
