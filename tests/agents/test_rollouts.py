@@ -3,8 +3,8 @@
 import numpy as np
 
 from garrison.agents import NetworkAgent, load_agent
-from garrison.agents.rollouts import Trial, play_trials
-from garrison.belief.stepping import Stepper
+from garrison.agents.rollouts import Attempt, play_attempts
+from garrison.belief.state_stepper import Stepper
 from garrison.cage2 import VectorEnv
 from garrison.cage2.layout import MAX_LENGTH
 
@@ -24,8 +24,8 @@ def test_games_are_what_the_environment_plays_from_the_same_states_with_the_same
     envs = VectorEnv(2, red=["bline", "meander"], rules="leaderboard", length=MAX_LENGTH)
     policy = _network_in(envs, 9)
     random = np.random.default_rng(2)
-    trials = [
-        Trial(
+    attempts = [
+        Attempt(
             row,
             np.array([3, 133]),
             np.repeat(envs.get_state([row]), 4),
@@ -34,17 +34,17 @@ def test_games_are_what_the_environment_plays_from_the_same_states_with_the_same
         )
         for row, steps in ((0, 7), (1, 5))
     ]
-    found = play_trials(policy, Stepper("leaderboard", "challenge"), trials)
+    found = play_attempts(policy, Stepper("leaderboard", "challenge"), attempts)
 
-    for trial, returns in zip(trials, found, strict=True):
+    for attempt, returns in zip(attempts, found, strict=True):
         assert returns.shape == (2, 4)
-        for k, first in enumerate(trial.actions):
+        for k, first in enumerate(attempt.actions):
             for m in range(4):
-                game = envs.clone([trial.row])
-                player = policy.clone(np.array([trial.row]), seed=0)
+                game = envs.clone([attempt.row])
+                player = policy.clone(np.array([attempt.row]), seed=0)
                 action, total = np.array([first]), 0.0
                 player.took(action)
-                for luck, share in zip(trial.luck[:, m], trial.shares, strict=True):
+                for luck, share in zip(attempt.luck[:, m], attempt.shares, strict=True):
                     state = game.get_state()
                     state["stream"] = luck
                     game.set_state(state)
@@ -59,6 +59,6 @@ def test_the_policy_is_left_where_it_was() -> None:
     policy = _network_in(envs, 4)
     twin = policy.clone(np.array([0]), seed=0)
     streams = np.ones((3, 2, 4), np.uint32)
-    trial = Trial(0, np.array([5]), np.repeat(envs.get_state(), 2), streams, np.ones(3))
-    play_trials(policy, Stepper("leaderboard", "challenge"), [trial])
+    attempt = Attempt(0, np.array([5]), np.repeat(envs.get_state(), 2), streams, np.ones(3))
+    play_attempts(policy, Stepper("leaderboard", "challenge"), [attempt])
     assert policy.act(envs.observations).tolist() == twin.act(envs.observations).tolist()

@@ -6,7 +6,7 @@ import pytest
 from garrison.agents import load_agent
 from garrison.belief.branching import Branching
 from garrison.belief.merging import digests, forget_past, merge
-from garrison.belief.stepping import Stepper
+from garrison.belief.state_stepper import Stepper
 from garrison.cage2 import VectorEnv
 from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import ACTIONS, RedKind, Source

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices
-from garrison.belief.stepping import States, Stepper
+from garrison.belief.state_stepper import States, Stepper
 
 CHUNK = 1 << 12
-"""Games that are played at a time, at most, unless one trial has more: they fit a core's cache"""
+"""Games that are played at a time, at most, unless one attempt has more: they fit a core's cache"""
 
 
 @dataclass(frozen=True)
-class Trial:
+class Attempt:
     """Actions that are tried in one environment, each on the same states and with the same luck."""
 
     row: int
@@ -35,38 +35,38 @@ class Trial:
         return len(self.actions) * len(self.states)
 
 
-def play_trials(policy: NetworkAgent, stepper: Stepper, trials: Sequence[Trial]) -> list[NDArray[np.float64]]:
-    """Return what each action of each trial brought in each of its states, (k, m).
+def play_attempts(policy: NetworkAgent, stepper: Stepper, attempts: Sequence[Attempt]) -> list[NDArray[np.float64]]:
+    """Return what each action of each attempt brought in each of its states, (k, m).
 
-    `policy` has acted in the environments of the trials; it is not changed.
+    `policy` has acted in the environments of the attempts; it is not changed.
     """
     returns: list[NDArray[np.float64]] = []
-    for some in _chunks(trials):
+    for some in _chunks(attempts):
         found = _play(policy, stepper, some)
-        ends = np.cumsum([trial.games for trial in some])
+        ends = np.cumsum([attempt.games for attempt in some])
         parts = np.split(found, ends[:-1])
-        returns += [part.reshape(len(trial.actions), -1) for part, trial in zip(parts, some, strict=True)]
+        returns += [part.reshape(len(attempt.actions), -1) for part, attempt in zip(parts, some, strict=True)]
     return returns
 
 
-def _chunks(trials: Sequence[Trial]) -> Iterator[list[Trial]]:
-    some: list[Trial] = []
-    for trial in trials:
-        if some and sum(one.games for one in some) + trial.games > CHUNK:
+def _chunks(attempts: Sequence[Attempt]) -> Iterator[list[Attempt]]:
+    some: list[Attempt] = []
+    for attempt in attempts:
+        if some and sum(one.games for one in some) + attempt.games > CHUNK:
             yield some
             some = []
-        some.append(trial)
+        some.append(attempt)
     if some:
         yield some
 
 
-def _play(policy: NetworkAgent, stepper: Stepper, trials: list[Trial]) -> NDArray[np.float64]:
-    """Play all games of some trials side by side."""
-    games = [trial.games for trial in trials]
-    states = np.concatenate([np.tile(trial.states, len(trial.actions)) for trial in trials])
-    actions = np.concatenate([np.repeat(trial.actions, len(trial.states)) for trial in trials])
-    luck, shares, places = _side_by_side(trials)
-    player = policy.clone(np.repeat([trial.row for trial in trials], games), seed=0)
+def _play(policy: NetworkAgent, stepper: Stepper, attempts: list[Attempt]) -> NDArray[np.float64]:
+    """Play all games of some attempts side by side."""
+    games = [attempt.games for attempt in attempts]
+    states = np.concatenate([np.tile(attempt.states, len(attempt.actions)) for attempt in attempts])
+    actions = np.concatenate([np.repeat(attempt.actions, len(attempt.states)) for attempt in attempts])
+    luck, shares, places = _side_by_side(attempts)
+    player = policy.clone(np.repeat([attempt.row for attempt in attempts], games), seed=0)
     player.took(actions)
     returns = np.zeros(len(states))
     for step in range(len(luck)):
@@ -78,18 +78,18 @@ def _play(policy: NetworkAgent, stepper: Stepper, trials: list[Trial]) -> NDArra
     return returns
 
 
-def _side_by_side(trials: list[Trial]) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.intp]]:
-    """Return the luck of all trials' states, (steps, states, 4); the shares, (steps, trials); each game's state.
+def _side_by_side(attempts: list[Attempt]) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.intp]]:
+    """Return the luck of all attempts' states, (steps, states, 4); the shares, (steps, attempts); each game's state.
 
     Trials may differ in their steps: the games of a shorter one go on, and count nothing.
     """
-    steps, counts = max(len(trial.shares) for trial in trials), [len(trial.states) for trial in trials]
+    steps, counts = max(len(attempt.shares) for attempt in attempts), [len(attempt.states) for attempt in attempts]
     luck = np.ones((steps, sum(counts), 4), np.uint32)
-    shares = np.zeros((steps, len(trials)))
+    shares = np.zeros((steps, len(attempts)))
     places = []
-    for number, (trial, end) in enumerate(zip(trials, np.cumsum(counts), strict=True)):
-        begin = end - len(trial.states)
-        luck[: len(trial.luck), begin:end] = trial.luck
-        shares[: len(trial.shares), number] = trial.shares
-        places.append(np.tile(np.arange(begin, end), len(trial.actions)))
+    for number, (attempt, end) in enumerate(zip(attempts, np.cumsum(counts), strict=True)):
+        begin = end - len(attempt.states)
+        luck[: len(attempt.luck), begin:end] = attempt.luck
+        shares[: len(attempt.shares), number] = attempt.shares
+        places.append(np.tile(np.arange(begin, end), len(attempt.actions)))
     return luck, shares, np.concatenate(places)

@@ -17,10 +17,10 @@ from threadpoolctl import ThreadpoolController
 from garrison.agents.border import observed_bits
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Explanation, Flags
-from garrison.agents.rollouts import Trial, play_trials
+from garrison.agents.rollouts import Attempt, play_attempts
 from garrison.agents.search_settings import SearchSettings
 from garrison.belief.filter import Belief
-from garrison.belief.stepping import Stepper
+from garrison.belief.state_stepper import Stepper
 from garrison.cage2.names import (
     DEFAULT_RULES,
     FIRST_BLOCK,
@@ -149,8 +149,8 @@ class SearchAgent:
                 contests.append(Contest(row, candidates, self._shares(int(self._clocks[row]))))
         open_contests = contests
         for one in self.settings.rounds:
-            trials = [self._trial(contest, one.continuations) for contest in open_contests]
-            for contest, returns in zip(open_contests, play_trials(self._policy, self._stepper, trials), strict=True):
+            attempts = [self._attempt(contest, one.continuations) for contest in open_contests]
+            for contest, returns in zip(open_contests, play_attempts(self._policy, self._stepper, attempts), strict=True):
                 contest.take(returns, one.keep)
             open_contests = [contest for contest in open_contests if len(contest.actions) > 1]
         return contests
@@ -166,11 +166,11 @@ class SearchAgent:
         found = [own, *likeliest[probabilities[likeliest] > 0].tolist(), *fixes.ravel().tolist()]
         return np.array(list(dict.fromkeys(found)))
 
-    def _trial(self, contest: Contest, games: int) -> Trial:
+    def _attempt(self, contest: Contest, games: int) -> Attempt:
         random, shares = self._randoms[contest.row], contest.shares
         states = self.beliefs[contest.row].sample(games, random)
         luck = random.integers(1, 2**32, (len(shares), games, 4), np.uint32)
-        return Trial(contest.row, contest.actions, states, luck, shares)
+        return Attempt(contest.row, contest.actions, states, luck, shares)
 
     def _shares(self, clock: int) -> NDArray[np.float64]:
         """Return how likely the episode is to reach each coming step, given that it has come so far."""

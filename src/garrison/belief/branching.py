@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.belief.merging import digests
-from garrison.belief.stepping import States, Stepper
+from garrison.belief.state_stepper import States, Stepper
 from garrison.cage2.layout import TAPE
 from garrison.cage2.names import NUM_EXPLOITS, NUM_HOSTS, Access, Red, RedKind, Source
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from garrison.belief.branching import Branching, Weights
 from garrison.belief.merging import merge
-from garrison.belief.stepping import States, Stepper
+from garrison.belief.state_stepper import States, Stepper
 from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import DEFAULT_ENCODER, DEFAULT_RULES, NUM_HOSTS, REDS, SCRIPTED_REDS, Access
 from garrison.cage2.vector_env import VectorEnv
