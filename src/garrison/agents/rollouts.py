@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.agents.equal_games import first_of_equal
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices
 from garrison.belief.state_stepper import States, Stepper
@@ -66,16 +67,25 @@ def _play(policy: NetworkAgent, stepper: Stepper, attempts: list[Attempt]) -> ND
     states = np.concatenate([np.tile(attempt.states, len(attempt.actions)) for attempt in attempts])
     actions = np.concatenate([np.repeat(attempt.actions, len(attempt.states)) for attempt in attempts])
     luck, shares, places = _side_by_side(attempts)
+    of = np.repeat(np.arange(len(attempts)), games)
     player = policy.clone(np.repeat([attempt.row for attempt in attempts], games), seed=0)
     player.took(actions)
     returns = np.zeros(len(states))
+    same = np.arange(len(states))  # for each game, the one that is played for it
+    later = np.zeros(len(states))
     for step in range(len(luck)):
         states["stream"] = luck[step].take(places, axis=0)
         bits, rewards = stepper.step(states, actions)
-        returns += np.repeat(shares[step], games) * rewards
+        later += shares[step, of] * rewards
         if step + 1 < len(luck):
             actions = player.act(bits)
-    return returns
+        memory = player.memory() if step == 0 else None
+        if memory is not None:  # most actions change nothing: what follows on them is the same game
+            first, same = first_of_equal(states, memory)
+            returns, later = later, np.zeros(len(first))
+            states, actions, places, of = states[first], actions[first], places[first], of[first]
+            player = player.clone(first, seed=0)
+    return returns + later[same]
 
 
 def _side_by_side(attempts: list[Attempt]) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.intp]]:

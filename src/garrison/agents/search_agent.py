@@ -150,7 +150,9 @@ class SearchAgent:
         open_contests = contests
         for one in self.settings.rounds:
             attempts = [self._attempt(contest, one.continuations) for contest in open_contests]
-            for contest, returns in zip(open_contests, play_attempts(self._policy, self._stepper, attempts), strict=True):
+            for contest, returns in zip(
+                open_contests, play_attempts(self._policy, self._stepper, attempts), strict=True
+            ):
                 contest.take(returns, one.keep)
             open_contests = [contest for contest in open_contests if len(contest.actions) > 1]
         return contests
