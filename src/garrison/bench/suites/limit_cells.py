@@ -27,6 +27,7 @@ from garrison.bench.method.limit_rows import (
 from garrison.bench.method.measure import provenance
 from garrison.bench.publish import stored
 from garrison.bench.publish.keep import keep
+from garrison.bench.suites.search_scores import score_search
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
@@ -49,6 +50,8 @@ class Arguments(CommonArguments):
     """Episodes in each cell that an agent plays."""
     seed: int = 2024
     """Of these episodes: one that no choice of an agent depended on."""
+    search_episodes: int = 1000
+    """Episodes in each cell of the agent that searches, which takes milliseconds for a decision; at most `episodes`."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -83,9 +86,16 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     )
 
 
+def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Score the shipped agent of these rules with a search before each decision."""
+    episodes = min(arguments.episodes, arguments.search_episodes)
+    yield from score_search(RECORDS[rules], rules, episodes, arguments.seed, seeds=2)
+
+
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
+    "search": search_rows,
 }
 
 
