@@ -15,7 +15,7 @@ from tests.helpers.chat_server import chat_server
 ROOT = Path(__file__).parents[1]
 # Those that train take a number of steps: `test_the_training_example_trains` and vector/test_sb3.py pass a small one,
 # and cluster/test_rllib.py runs RLlib's in its own environment.
-LONG = re.compile("_ppo$|^rllib_|^llm_")
+LONG = re.compile("_ppo$|^rllib_")
 NOTEBOOK = ROOT / "examples" / "quickstart.ipynb"
 EXAMPLES = [file for file in sorted((ROOT / "examples").glob("*.py")) if not LONG.search(file.stem)]
 

@@ -10,3 +10,6 @@ from .red_side import RedEnv as RedEnv
 from .red_side import RedVectorEnv as RedVectorEnv
 from .sb3 import Sb3Agent as Sb3Agent
 from .scripted import SCRIPTED as SCRIPTED
+from .search_agent import SearchAgent as SearchAgent
+from .search_settings import Round as Round
+from .search_settings import SearchSettings as SearchSettings

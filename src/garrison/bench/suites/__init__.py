@@ -12,5 +12,6 @@ SUITES: dict[str, tuple[str, str]] = {
     "users": ("garrison.bench.suites.user_tables", "the tables that our users measured, run again on this code"),
     "cluster": ("garrison.bench.suites.cluster_speed", "IMPALA on Ray, node by node; what 1000 nodes would do"),
     "record": ("garrison.bench.suites.record_runs", "the record presets from scratch: official total over time"),
+    "limit": ("garrison.bench.suites.limit_cells", "how good a defender can be: scores and upper bounds, cell by cell"),
 }
 """Name to (module, what it measures); modules are imported when they run."""
