@@ -5,7 +5,7 @@ hits, and a second call with the same `--out` makes only what is missing.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from garrison.bench.suites.search_scores import score_search
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
+from garrison.limit.cell_bounds import upper_bounds
 
 NAME = "limit"
 QUICK_EPISODES = 200
@@ -92,10 +93,29 @@ def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     yield from score_search(RECORDS[rules], rules, episodes, arguments.seed, seeds=2)
 
 
+def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Bound every defender from above, by dynamic programming over all positions of the game."""
+    for red in REDS:
+        found = upper_bounds(rules, red, LENGTHS)
+        what = f"dynamic programming over {found.positions:,} positions of a defender that sees the truth"
+        for length in LENGTHS:
+            yield make_row(
+                "bound",
+                (rules, red, length),
+                found.by_length[length],
+                0.0,
+                what=what if red != "sleep" else "no reward is above 0",
+                command=f"garrison bench limit --kinds bound --rules {rules}",
+                seconds=found.seconds,
+                proven=True,
+            )
+
+
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
     "search": search_rows,
+    "bound": bound_rows,
 }
 
 
@@ -105,6 +125,8 @@ def run(arguments: Arguments) -> int:
         choose("kind", kind, list(MAKERS))
     for rules in arguments.rules:
         choose("rules", rules, RULES)
+    if arguments.quick:
+        arguments = replace(arguments, episodes=QUICK_EPISODES)
     result = load_or_begin(arguments.out)
     rows: list[Row] = result["rows"]
     for kind in arguments.kinds or MAKERS:
