@@ -5,7 +5,7 @@ hits, and a second call with the same `--out` makes only what is missing.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,21 @@ from garrison.bench.method.limit_rows import (
 from garrison.bench.method.measure import provenance
 from garrison.bench.publish import stored
 from garrison.bench.publish.keep import keep
+from garrison.bench.suites.truth_ceiling import CeilingTraining, best_cells, ceiling_run
+from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores, unmet_table
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
 
 NAME = "limit"
+CEILING_RUNS = "limit-ceiling"
+"""Where the trainings behind the ceiling are kept, each as soon as it is done"""
+UNMET_SCORES = "limit-unmet"
+UNMET_KIND = "unmet"
+NOTHING_LOST = {"value": 0.0, "margin": 0.0}
+"""Against an attacker that sleeps: no reward is above 0"""
 QUICK_EPISODES = 200
+QUICK_STEPS = 200_000  # of a training
 RECORDS = {"leaderboard": "record", "head": "record-head"}
 """The shipped agent of each set of rules."""
 
@@ -42,13 +51,20 @@ class Arguments(CommonArguments):
     """Say for every cell how good a defender can be, from below and from above."""
 
     kinds: tuple[str, ...] = ()
-    """Which rows to make: leaderboard, record, search, ceiling, bound; by default all."""
+    """Which rows to make: leaderboard, record, search, ceiling, bound, and unmet for the scores against attackers that
+    the defenders never met; by default all."""
     rules: tuple[str, ...] = RULES
     """Under which rules."""
     episodes: int = 10_000
     """Episodes in each cell that an agent plays."""
     seed: int = 2024
     """Of these episodes: one that no choice of an agent depended on."""
+    defenders: tuple[str, ...] = ()
+    """More defenders against attackers that they never met: names of agents, or folders of runs."""
+    ceiling_seeds: int = 3
+    """Trainings behind the empirical ceiling of each set of rules, with the seeds 0, 1, ..."""
+    ceiling_steps: int = CeilingTraining.steps
+    """Steps of each of them."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -83,21 +99,51 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     )
 
 
+def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Train agents that see everything, one after the other, and return the cells of the best one."""
+    episodes, how = arguments.episodes, CeilingTraining(arguments.ceiling_steps)
+    result = load_or_begin(arguments.out, CEILING_RUNS)
+    runs: list[dict[str, Any]] = result["rows"]
+    asked = {"rules": rules, "steps": how.steps, "episodes": episodes}
+    for seed in range(arguments.ceiling_seeds):
+        if arguments.again or not any(run.items() >= {**asked, "seed": seed}.items() for run in runs):
+            run = ceiling_run(RECORDS[rules], rules, seed, how, episodes, arguments.seed)
+            runs[:] = [one for one in runs if not one.items() >= {"rules": rules, "seed": seed}.items()] + [run]
+            keep(arguments.out, CEILING_RUNS, result)
+    of_rules = [run for run in runs if run["rules"] == rules]
+    for red in REDS:
+        for cell in best_cells(of_rules, red) or [NOTHING_LOST | {"length": length} for length in LENGTHS]:
+            yield make_row(
+                "ceiling",
+                (rules, red, cell["length"]),
+                cell["value"],
+                cell["margin"],
+                what=f"best of {len(of_rules)} agents that see everything, {how.steps / 1e6:g} M steps each",
+                command=f"garrison bench limit --kinds ceiling --ceiling-seeds {len(of_rules)}",
+                seeds=len(of_rules),
+                episodes=episodes,
+                seconds=sum(run["seconds"] for run in of_rules),
+            )
+
+
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
+    "ceiling": ceiling_rows,
 }
 
 
 def run(arguments: Arguments) -> int:
     """Make the rows that are missing, keep each at once, and print them."""
     for kind in arguments.kinds:
-        choose("kind", kind, list(MAKERS))
+        choose("kind", kind, [*MAKERS, UNMET_KIND])
     for rules in arguments.rules:
         choose("rules", rules, RULES)
+    if arguments.quick:
+        arguments = replace(arguments, episodes=QUICK_EPISODES, ceiling_seeds=1, ceiling_steps=QUICK_STEPS)
     result = load_or_begin(arguments.out)
     rows: list[Row] = result["rows"]
-    for kind in arguments.kinds or MAKERS:
+    for kind in [kind for kind in MAKERS if kind in (arguments.kinds or MAKERS)]:
         for rules in arguments.rules:
             cells = {cell for cell in CELLS if cell[0] == rules}
             there = {cell_of(row) for row in rows if row["kind"] == kind}
@@ -107,14 +153,30 @@ def run(arguments: Arguments) -> int:
                 put(rows, row)
                 print(text_of(row), flush=True)
             keep(arguments.out, NAME, result)
+    if not arguments.kinds or UNMET_KIND in arguments.kinds:
+        score_unmet(arguments)
     return 0
 
 
-def load_or_begin(out: Path | None) -> dict[str, Any]:
-    """Return the result in the folder, to go on with it, or an empty one."""
+def score_unmet(arguments: Arguments) -> None:
+    """Score the shipped agents, and some that learned nothing, against attackers that they never met."""
+    result = load_or_begin(arguments.out, UNMET_SCORES)
+    known: list[dict[str, Any]] = [] if arguments.again else result["rows"]
+    episodes = min(arguments.episodes, UNMET_EPISODES)
+    for rules in arguments.rules:
+        defenders = (RECORDS[rules], *BASELINES, *arguments.defenders)
+        for score in unmet_scores(defenders, rules, episodes, arguments.seed, known):
+            known.append(score)
+        result["rows"] = known
+        keep(arguments.out, UNMET_SCORES, result)
+    print(unmet_table(known))
+
+
+def load_or_begin(out: Path | None, name: str = NAME) -> dict[str, Any]:
+    """Return the result of this name in the folder, to go on with it, or an empty one."""
     begun: dict[str, Any] = {"machine": system.facts(), "method": provenance(), "rows": []}
-    if out is not None and (out / f"{NAME}.json").exists():
-        begun["rows"] = stored.load(out, NAME)["rows"]
+    if out is not None and (out / f"{name}.json").exists():
+        begun["rows"] = stored.load(out, name)["rows"]
     return begun
 
 

@@ -1,0 +1,62 @@
+"""Defenders against attackers that they never met: `garrison bench limit --kinds unmet`, and the ceiling's rows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from garrison.bench.publish import stored
+from garrison.bench.suites import limit_cells
+from garrison.bench.suites.limit_cells import Arguments, run
+from garrison.bench.suites.unmet_attackers import UNMET
+from garrison.bench.suites.unmet_scores import unmet_scores, unmet_table
+
+
+def test_scores_are_made_once_and_shown_as_a_table() -> None:
+    first = list(unmet_scores(["sleep"], "head", 4, 1))
+    assert [score["attacker"] for score in first] == list(UNMET)
+    assert not list(unmet_scores(["sleep"], "head", 4, 1, first))
+    assert len(list(unmet_scores(["sleep"], "head", 4, 1, first[2:]))) == 2
+    table = unmet_table(first).splitlines()
+    assert table[0] == "| attacker | sleep, head |"
+    assert table[2].startswith("| B_line, as in training | -11")
+    assert len(table) == 2 + len(UNMET)
+
+
+def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = dict(list(UNMET.items())[:1])
+    monkeypatch.setattr("garrison.bench.suites.unmet_scores.UNMET", some)
+    asked = Arguments(out=tmp_path, kinds=("unmet",), rules=("head",), episodes=4)
+    assert run(asked) == 0
+    (one, *others) = stored.load(tmp_path, "limit-unmet")["rows"]
+    assert [one["defender"], *(score["defender"] for score in others)] == ["record-head", "react-restore", "sleep"]
+    monkeypatch.setattr(limit_cells, "unmet_scores", lambda *args: iter(()))
+    run(asked)
+    assert stored.load(tmp_path, "limit-unmet")["rows"] == [one, *others]
+
+
+def test_ceiling_rows_come_from_the_best_of_the_trainings_that_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = []
+
+    def fake(start: str, rules: str, seed: int, how: Any, episodes: int, fresh: int) -> dict[str, Any]:
+        trained.append((start, rules, seed, how.steps, fresh))
+        cells = [
+            {"red": red, "length": length, "choosing": -9.0 - seed, "value": -10.0 - seed, "margin": 0.1}
+            for red in ("bline", "meander")
+            for length in (30, 50, 100)
+        ]
+        return {"rules": rules, "seed": seed, "steps": how.steps, "episodes": episodes, "seconds": 2.0, "cells": cells}
+
+    monkeypatch.setattr(limit_cells, "ceiling_run", fake)
+    asked = Arguments(out=tmp_path, kinds=("ceiling",), rules=("head",), ceiling_seeds=2, ceiling_steps=7, seed=5)
+    run(asked)
+    assert trained == [("record-head", "head", 0, 7, 5), ("record-head", "head", 1, 7, 5)]
+    rows = stored.load(tmp_path, "limit")["rows"]
+    assert {(row["red"], row["value"]) for row in rows} == {("bline", -10.0), ("meander", -10.0), ("sleep", 0.0)}
+    assert {row["seeds"] for row in rows} == {2}
+    (tmp_path / "limit.json").unlink()
+    run(asked)
+    assert len(trained) == 2
+    assert stored.load(tmp_path, "limit")["rows"] == rows
