@@ -107,10 +107,7 @@ def record_table(folder: Path) -> str:
     return markdown(
         ("command", "official total", "trained in", *passed),
         lines,
-        *(
-            _median_and_worst(preset, result["runs"])
-            for preset in dict.fromkeys(run["preset"] for run in result["runs"])
-        ),
+        *(_median_and_worst(preset, result["runs"]) for preset in presets),
         f"From scratch on {result['machine']['cores']} cores, {first['episodes']} episodes per cell with the seed",
         f"{first['seed']}, evaluations during training included in the times:",
         f"`{result['method']['command']}` ({link('record')}).",
