@@ -40,23 +40,23 @@ def test_ceiling_rows_come_from_the_best_of_the_trainings_that_are_kept(
 ) -> None:
     trained = []
 
-    def fake(start: str, rules: str, seed: int, how: Any, episodes: int, fresh: int) -> dict[str, Any]:
-        trained.append((start, rules, seed, how.steps, fresh))
+    def fake(rules: str, red: str, seed: int, how: Any, episodes: int, fresh: int) -> dict[str, Any]:
+        trained.append((rules, red, seed, how.steps, fresh))
         cells = [
-            {"red": red, "length": length, "choosing": -9.0 - seed, "value": -10.0 - seed, "margin": 0.1}
-            for red in ("bline", "meander")
+            {"length": length, "choosing": -9.0 - seed, "value": -10.0 - seed, "margin": 0.1}
             for length in (30, 50, 100)
         ]
-        return {"rules": rules, "seed": seed, "steps": how.steps, "episodes": episodes, "seconds": 2.0, "cells": cells}
+        asked = {"rules": rules, "red": red, "seed": seed, "steps": how.steps, "episodes": episodes}
+        return {**asked, "seconds": 2.0, "cells": cells}
 
     monkeypatch.setattr(limit_cells, "ceiling_run", fake)
     asked = Arguments(out=tmp_path, kinds=("ceiling",), rules=("head",), ceiling_seeds=2, ceiling_steps=7, seed=5)
     run(asked)
-    assert trained == [("record-head", "head", 0, 7, 5), ("record-head", "head", 1, 7, 5)]
+    assert trained == [("head", red, seed, 7, 5) for red in ("bline", "meander") for seed in (0, 1)]
     rows = stored.load(tmp_path, "limit")["rows"]
     assert {(row["red"], row["value"]) for row in rows} == {("bline", -10.0), ("meander", -10.0), ("sleep", 0.0)}
-    assert {row["seeds"] for row in rows} == {2}
+    assert {row["seeds"] for row in rows if row["red"] != "sleep"} == {2}
     (tmp_path / "limit.json").unlink()
     run(asked)
-    assert len(trained) == 2
+    assert len(trained) == 4
     assert stored.load(tmp_path, "limit")["rows"] == rows

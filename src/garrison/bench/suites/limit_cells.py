@@ -38,8 +38,6 @@ CEILING_RUNS = "limit-ceiling"
 """Where the trainings behind the ceiling are kept, each as soon as it is done"""
 UNMET_SCORES = "limit-unmet"
 UNMET_KIND = "unmet"
-NOTHING_LOST = {"value": 0.0, "margin": 0.0}
-"""Against an attacker that sleeps: no reward is above 0"""
 QUICK_EPISODES = 200
 QUICK_STEPS = 200_000  # of a training
 RECORDS = {"leaderboard": "record", "head": "record-head"}
@@ -100,30 +98,45 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 
 def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
-    """Train agents that see everything, one after the other, and return the cells of the best one."""
-    episodes, how = arguments.episodes, CeilingTraining(arguments.ceiling_steps)
+    """Train agents that see everything, one after the other, and return the cells of the best against each attacker."""
+    how, shown = CeilingTraining(arguments.ceiling_steps), f"{arguments.ceiling_steps / 1e6:g} M steps each"
     result = load_or_begin(arguments.out, CEILING_RUNS)
-    runs: list[dict[str, Any]] = result["rows"]
-    asked = {"rules": rules, "steps": how.steps, "episodes": episodes}
-    for seed in range(arguments.ceiling_seeds):
-        if arguments.again or not any(run.items() >= {**asked, "seed": seed}.items() for run in runs):
-            run = ceiling_run(RECORDS[rules], rules, seed, how, episodes, arguments.seed)
-            runs[:] = [one for one in runs if not one.items() >= {"rules": rules, "seed": seed}.items()] + [run]
-            keep(arguments.out, CEILING_RUNS, result)
-    of_rules = [run for run in runs if run["rules"] == rules]
+    kept: list[dict[str, Any]] = result["rows"]
     for red in REDS:
-        for cell in best_cells(of_rules, red) or [NOTHING_LOST | {"length": length} for length in LENGTHS]:
+        runs: list[dict[str, Any]] = []
+        cells: list[dict[str, Any]]
+        if red == "sleep":
+            cells = [{"length": length, "value": 0.0, "margin": 0.0} for length in LENGTHS]
+            what = "doing nothing: no reward is above 0"
+        else:
+            runs = [ceiling_training(arguments, rules, red, seed, how, kept) for seed in range(arguments.ceiling_seeds)]
+            keep(arguments.out, CEILING_RUNS, result)
+            cells, what = best_cells(runs), f"best of {len(runs)} agents that see everything, {shown}"
+        for cell in cells:
             yield make_row(
                 "ceiling",
                 (rules, red, cell["length"]),
                 cell["value"],
                 cell["margin"],
-                what=f"best of {len(of_rules)} agents that see everything, {how.steps / 1e6:g} M steps each",
-                command=f"garrison bench limit --kinds ceiling --ceiling-seeds {len(of_rules)}",
-                seeds=len(of_rules),
-                episodes=episodes,
-                seconds=sum(run["seconds"] for run in of_rules),
+                what=what,
+                command=f"garrison bench limit --kinds ceiling --ceiling-seeds {arguments.ceiling_seeds}",
+                seeds=len(runs),
+                episodes=arguments.episodes if runs else 0,
+                seconds=sum(run["seconds"] for run in runs),
             )
+
+
+def ceiling_training(
+    arguments: Arguments, rules: str, red: str, seed: int, how: CeilingTraining, kept: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return one of the trainings that are kept, or make it and keep it."""
+    asked = {"rules": rules, "red": red, "seed": seed, "steps": how.steps, "episodes": arguments.episodes}
+    there = [run for run in kept if run.items() >= asked.items()]
+    if there and not arguments.again:
+        return there[0]
+    made = ceiling_run(rules, red, seed, how, arguments.episodes, arguments.seed)
+    kept[:] = [run for run in kept if not run.items() >= asked.items()] + [made]
+    return made
 
 
 MAKERS: dict[str, Maker] = {
