@@ -34,11 +34,11 @@ def choose_red_action(
 @kernel
 def bline(env: Record, sc: Record, tape: Record, details: Record) -> tuple[int, int]:
     """Walk the shortest path to Op_Server0; a failure falls back to an earlier state."""
-    s = _bline_next(int(env.bline_state), env.red_success == Success.YES)
+    s = bline_next(int(env.bline_state), env.red_success == Success.YES)
     is_new = (int(env.bline_seen) >> s) & 1 == 0
     if s == EXPLOIT_SERVER_STATE and is_new and not env.red_answered:
         # The scan of Op_Server0 "succeeded" without an answer: start over and read the same success again.
-        s = _bline_next(0, env.red_success == Success.YES)
+        s = bline_next(0, env.red_success == Success.YES)
     env.bline_state = s
     env.bline_seen = int(env.bline_seen) | (1 << s)
     if s == 1 and env.bline_user < 0:
@@ -47,7 +47,8 @@ def bline(env: Record, sc: Record, tape: Record, details: Record) -> tuple[int, 
 
 
 @kernel
-def _bline_next(s: int, succeeded: bool) -> int:
+def bline_next(s: int, succeeded: bool) -> int:
+    """Return the state that follows on an action's success or failure."""
     return min(s + 1, LAST_STATE) if succeeded else JUMP[s]
 
 
@@ -88,7 +89,7 @@ def _bline_action(env: Record, sc: Record, s: int) -> tuple[int, int]:
 @kernel
 def meander(env: Record, tape: Record, details: Record) -> tuple[int, int]:
     """Sweep, scan, escalate and exploit whatever is next, everywhere."""
-    _meander_learn(env)
+    meander_learn(env)
     if (int(env.escalated) >> Host.OP_SERVER0) & 1:
         env.last_owned = Host.OP_SERVER0
         return RedKind.IMPACT, Host.OP_SERVER0
@@ -126,7 +127,7 @@ def meander(env: Record, tape: Record, details: Record) -> tuple[int, int]:
 
 
 @kernel
-def _meander_learn(env: Record) -> None:
+def meander_learn(env: Record) -> None:
     """Read the outcome of the last action: a failed exploit makes Meander forget a whole subnet of its hosts."""
     if env.last_exploited >= 0:
         bit = 1 << int(env.last_exploited)

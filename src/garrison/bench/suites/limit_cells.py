@@ -32,6 +32,7 @@ from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
+from garrison.limit.cell_bounds import upper_bounds
 
 NAME = "limit"
 CEILING_RUNS = "limit-ceiling"
@@ -139,10 +140,29 @@ def ceiling_training(
     return made
 
 
+def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Bound every defender from above, by dynamic programming over all positions of the game."""
+    for red in REDS:
+        found = upper_bounds(rules, red, LENGTHS)
+        what = f"dynamic programming over {found.positions:,} positions of a defender that sees the truth"
+        for length in LENGTHS:
+            yield make_row(
+                "bound",
+                (rules, red, length),
+                found.by_length[length],
+                0.0,
+                what=what if red != "sleep" else "no reward is above 0",
+                command=f"garrison bench limit --kinds bound --rules {rules}",
+                seconds=found.seconds,
+                proven=True,
+            )
+
+
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
     "ceiling": ceiling_rows,
+    "bound": bound_rows,
 }
 
 
