@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from garrison.bench.publish import stored
+from garrison.bench.publish.unmet_tables import unmet_cells
 from garrison.bench.suites import limit_cells
 from garrison.bench.suites.limit_cells import Arguments, run
 from garrison.bench.suites.unmet_attackers import UNMET
-from garrison.bench.suites.unmet_scores import unmet_scores, unmet_table
+from garrison.bench.suites.unmet_scores import unmet_scores
 
 
 def test_scores_are_made_once_and_shown_as_a_table() -> None:
@@ -17,10 +18,11 @@ def test_scores_are_made_once_and_shown_as_a_table() -> None:
     assert [score["attacker"] for score in first] == list(UNMET)
     assert not list(unmet_scores(["sleep"], "head", 4, 1, first))
     assert len(list(unmet_scores(["sleep"], "head", 4, 1, first[2:]))) == 2
-    table = unmet_table(first).splitlines()
-    assert table[0] == "| attacker | sleep, head |"
-    assert table[2].startswith("| B_line, as in training | -11")
-    assert len(table) == 2 + len(UNMET)
+    header, rows = unmet_cells(first)
+    assert header == ["attacker", "sleep, head"]
+    assert [row[0] for row in rows] == list(UNMET)
+    assert rows[0][1] == f"{first[0]['value']:.1f} ± {first[0]['margin']:.1f}"
+    assert unmet_cells([*first, {**first[1], "defender": "other"}])[1][0][2] == ""
 
 
 def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

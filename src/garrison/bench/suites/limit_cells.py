@@ -25,10 +25,10 @@ from garrison.bench.method.limit_rows import (
     rows_of_evaluation,
 )
 from garrison.bench.method.measure import provenance
-from garrison.bench.publish import stored
+from garrison.bench.publish import stored, unmet_tables
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites.truth_ceiling import CeilingTraining, best_cells, ceiling_run
-from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores, unmet_table
+from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
@@ -37,7 +37,6 @@ from garrison.limit.cell_bounds import upper_bounds
 NAME = "limit"
 CEILING_RUNS = "limit-ceiling"
 """Where the trainings behind the ceiling are kept, each as soon as it is done"""
-UNMET_SCORES = "limit-unmet"
 UNMET_KIND = "unmet"
 QUICK_EPISODES = 200
 QUICK_STEPS = 200_000  # of a training
@@ -193,16 +192,17 @@ def run(arguments: Arguments) -> int:
 
 def score_unmet(arguments: Arguments) -> None:
     """Score the shipped agents, and some that learned nothing, against attackers that they never met."""
-    result = load_or_begin(arguments.out, UNMET_SCORES)
+    result = load_or_begin(arguments.out, unmet_tables.RESULT)
     known: list[dict[str, Any]] = [] if arguments.again else result["rows"]
     episodes = min(arguments.episodes, UNMET_EPISODES)
     for rules in arguments.rules:
         defenders = (RECORDS[rules], *BASELINES, *arguments.defenders)
         for score in unmet_scores(defenders, rules, episodes, arguments.seed, known):
             known.append(score)
+            shown = f"{score['value']:.2f} ± {score['margin']:.2f}"
+            print(f"{rules}, {score['attacker']}: {score['defender']} {shown}", flush=True)
         result["rows"] = known
-        keep(arguments.out, UNMET_SCORES, result)
-    print(unmet_table(known))
+        keep(arguments.out, unmet_tables.RESULT, result)
 
 
 def load_or_begin(out: Path | None, name: str = NAME) -> dict[str, Any]:

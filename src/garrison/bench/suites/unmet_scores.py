@@ -43,18 +43,3 @@ def unmet_scores(
                 "episodes": episodes,
                 "seed": seed,
             }
-
-
-def unmet_table(scores: list[Score]) -> str:
-    """Return the scores as a table in Markdown: a row for each attacker, a column for each defender."""
-    columns = list(dict.fromkeys((score["rules"], score["defender"]) for score in scores))
-    of = {(score["attacker"], score["rules"], score["defender"]): score for score in scores}
-    lines = [
-        "| attacker | " + " | ".join(f"{defender}, {rules}" for rules, defender in columns) + " |",
-        "|---|" + "---:|" * len(columns),
-    ]
-    for attacker in dict.fromkeys(score["attacker"] for score in scores):
-        found = [of.get((attacker, *column)) for column in columns]
-        shown = ["" if one is None else f"{one['value']:.1f} ± {one['margin']:.1f}" for one in found]
-        lines.append(f"| {attacker} | " + " | ".join(shown) + " |")
-    return "\n".join(lines)
