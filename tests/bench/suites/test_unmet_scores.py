@@ -1,7 +1,6 @@
-"""Defenders against attackers that they never met: `garrison bench limit --kinds unmet`, and the ceiling's rows."""
+"""Defenders against attackers that they never met: `garrison bench limit --kinds unmet`."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,30 +34,3 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(limit_cells, "unmet_scores", lambda *args: iter(()))
     run(asked)
     assert stored.load(tmp_path, "limit-unmet")["rows"] == [one, *others]
-
-
-def test_ceiling_rows_come_from_the_best_of_the_trainings_that_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trained = []
-
-    def fake(rules: str, red: str, seed: int, how: Any, episodes: int, fresh: int) -> dict[str, Any]:
-        trained.append((rules, red, seed, how.steps, fresh))
-        cells = [
-            {"length": length, "choosing": -9.0 - seed, "value": -10.0 - seed, "margin": 0.1}
-            for length in (30, 50, 100)
-        ]
-        asked = {"rules": rules, "red": red, "seed": seed, "steps": how.steps, "episodes": episodes}
-        return {**asked, "seconds": 2.0, "cells": cells}
-
-    monkeypatch.setattr(limit_cells, "ceiling_run", fake)
-    asked = Arguments(out=tmp_path, kinds=("ceiling",), rules=("head",), ceiling_seeds=2, ceiling_steps=7, seed=5)
-    run(asked)
-    assert trained == [("head", red, seed, 7, 5) for red in ("bline", "meander") for seed in (0, 1)]
-    rows = stored.load(tmp_path, "limit")["rows"]
-    assert {(row["red"], row["value"]) for row in rows} == {("bline", -10.0), ("meander", -10.0), ("sleep", 0.0)}
-    assert {row["seeds"] for row in rows if row["red"] != "sleep"} == {2}
-    (tmp_path / "limit.json").unlink()
-    run(asked)
-    assert len(trained) == 4
-    assert stored.load(tmp_path, "limit")["rows"] == rows

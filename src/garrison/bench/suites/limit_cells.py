@@ -4,10 +4,14 @@ Rows (`bench/method/limit_rows.py` has their format) are kept one by one, so an 
 hits, and a second call with the same `--out` makes only what is missing.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import process_time
 from typing import Any
+
+import numpy as np
 
 from garrison import system
 from garrison.agents import load_agent
@@ -27,19 +31,19 @@ from garrison.bench.method.limit_rows import (
 from garrison.bench.method.measure import provenance
 from garrison.bench.publish import stored, unmet_tables
 from garrison.bench.publish.keep import keep
-from garrison.bench.suites.truth_ceiling import CeilingTraining, best_cells, ceiling_run
+from garrison.bench.suites.truth_player import play_by_values
 from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
+from garrison.limit.audit import Referee
 from garrison.limit.cell_bounds import upper_bounds
+from garrison.limit.explore import explore_game
+from garrison.limit.values import value_table
 
 NAME = "limit"
-CEILING_RUNS = "limit-ceiling"
-"""Where the trainings behind the ceiling are kept, each as soon as it is done"""
 UNMET_KIND = "unmet"
 QUICK_EPISODES = 200
-QUICK_STEPS = 200_000  # of a training
 RECORDS = {"leaderboard": "record", "head": "record-head"}
 """The shipped agent of each set of rules."""
 
@@ -59,10 +63,6 @@ class Arguments(CommonArguments):
     """Of these episodes: one that no choice of an agent depended on."""
     defenders: tuple[str, ...] = ()
     """More defenders against attackers that they never met: names of agents, or folders of runs."""
-    ceiling_seeds: int = 3
-    """Trainings behind the empirical ceiling of each set of rules, with the seeds 0, 1, ..."""
-    ceiling_steps: int = CeilingTraining.steps
-    """Steps of each of them."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -98,45 +98,27 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 
 def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
-    """Train agents that see everything, one after the other, and return the cells of the best against each attacker."""
-    how, shown = CeilingTraining(arguments.ceiling_steps), f"{arguments.ceiling_steps / 1e6:g} M steps each"
-    result = load_or_begin(arguments.out, CEILING_RUNS)
-    kept: list[dict[str, Any]] = result["rows"]
+    """Score a defender that sees everything and plays by the values of the upper bound."""
     for red in REDS:
-        runs: list[dict[str, Any]] = []
-        cells: list[dict[str, Any]]
-        if red == "sleep":
-            cells = [{"length": length, "value": 0.0, "margin": 0.0} for length in LENGTHS]
-            what = "doing nothing: no reward is above 0"
-        else:
-            runs = [ceiling_training(arguments, rules, red, seed, how, kept) for seed in range(arguments.ceiling_seeds)]
-            keep(arguments.out, CEILING_RUNS, result)
-            cells, what = best_cells(runs), f"best of {len(runs)} agents that see everything, {shown}"
-        for cell in cells:
+        began = process_time()
+        if red != "sleep":
+            game = explore_game(rules, red)
+            referee = Referee(game, value_table(game, max(LENGTHS)))
+        for length in LENGTHS:
+            returns, what = np.zeros(1), "doing nothing: no reward is above 0"
+            if red != "sleep":
+                returns = play_by_values(referee, length, arguments.episodes, arguments.seed)
+                what = "sees the true state, and plays by the values of the upper bound"
             yield make_row(
                 "ceiling",
-                (rules, red, cell["length"]),
-                cell["value"],
-                cell["margin"],
+                (rules, red, length),
+                float(returns.mean()),
+                1.96 * float(returns.std()) / math.sqrt(len(returns)),
                 what=what,
-                command=f"garrison bench limit --kinds ceiling --ceiling-seeds {arguments.ceiling_seeds}",
-                seeds=len(runs),
-                episodes=arguments.episodes if runs else 0,
-                seconds=sum(run["seconds"] for run in runs),
+                command=f"garrison bench limit --kinds ceiling --rules {rules}",
+                episodes=0 if red == "sleep" else arguments.episodes,
+                seconds=process_time() - began,
             )
-
-
-def ceiling_training(
-    arguments: Arguments, rules: str, red: str, seed: int, how: CeilingTraining, kept: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return one of the trainings that are kept, or make it and keep it."""
-    asked = {"rules": rules, "red": red, "seed": seed, "steps": how.steps, "episodes": arguments.episodes}
-    there = [run for run in kept if run.items() >= asked.items()]
-    if there and not arguments.again:
-        return there[0]
-    made = ceiling_run(rules, red, seed, how, arguments.episodes, arguments.seed)
-    kept[:] = [run for run in kept if not run.items() >= asked.items()] + [made]
-    return made
 
 
 def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
@@ -172,7 +154,7 @@ def run(arguments: Arguments) -> int:
     for rules in arguments.rules:
         choose("rules", rules, RULES)
     if arguments.quick:
-        arguments = replace(arguments, episodes=QUICK_EPISODES, ceiling_seeds=1, ceiling_steps=QUICK_STEPS)
+        arguments = replace(arguments, episodes=QUICK_EPISODES)
     result = load_or_begin(arguments.out)
     rows: list[Row] = result["rows"]
     for kind in [kind for kind in MAKERS if kind in (arguments.kinds or MAKERS)]:
