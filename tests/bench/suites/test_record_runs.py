@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from garrison import cli
+from garrison.agents import load_agent
 from garrison.agents.ship import ship
 from garrison.bench.publish import record_figure
 from garrison.bench.suites import record_runs
+from garrison.challenge.evaluation import evaluate
 from garrison.storage import checkpoint
 
 
@@ -19,6 +21,7 @@ def test_a_rank_is_passed_when_the_curve_stays_above_it() -> None:
     assert times["20"] == 10.0  # the sleeper, -3112.20
     assert times["1"] == 40.0  # -54.57: above at 20 s, below again at 30 s
     assert record_runs.passed(curve[:4])["1"] is None
+    assert record_runs.passed(curve, "step")["1"] == 4
 
 
 @pytest.mark.long
@@ -26,7 +29,7 @@ def test_a_rank_is_passed_when_the_curve_stays_above_it() -> None:
 def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--presets", "record", "--seeds", "1", "--steps", "200000", "--every", "100000"]
+    arguments = ["--presets", "record", "--seeds", "1", "--steps", "200000", "--every", "100000", "--episodes", "30"]
     folders = ["--out", str(tmp_path / "out"), "--keep", str(tmp_path / "runs")]
     assert cli.main(["bench", "record", *arguments, *folders]) == 0
     assert "record, seed 0:" in capsys.readouterr().out
@@ -37,7 +40,10 @@ def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     shipped = checkpoint.load(tmp_path / "record.garrison")
     assert set(shipped["state"]) == {"weights", "steps"}
     assert shipped["made_by"] == "garrison train record --seed 0 --evaluate-every 100000 --steps 200000"
-    assert shipped["evaluation"]["total"] == run["evaluation"]["total"]
+    assert shipped["evaluation"]["episodes"] == 1000
+    assert (run["evaluation"]["episodes"], run["evaluation"]["seed"]) == (30, record_runs.FRESH_SEED)
+    score = evaluate(load_agent(str(tmp_path / "record.garrison")), episodes=30, seed=record_runs.FRESH_SEED)
+    assert score.total == pytest.approx(run["evaluation"]["total"], abs=1e-5)
 
 
 def test_the_winner_is_drawn_beside_runs_under_its_rules_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from garrison.bench.publish import (
     learning_pages,
     simulator_charts,
     training_charts,
+    unmet_tables,
     user_charts,
 )
 from garrison.bench.publish.chart_parts import speed
@@ -72,6 +73,7 @@ SECTIONS: dict[str, Section] = {
     "train-async": Section("Learners without a barrier", (training_charts.without_barrier,)),
     "learning": Section("Learning curves", (learning_pages.learning_curves,)),
     "record": Section("The record", (training_charts.record,)),
+    unmet_tables.RESULT: Section("Attackers that no defender has met", (unmet_tables.unmet_page,)),
 }
 """The results that have charts of their own, in the page's order; other results are shown as a table."""
 

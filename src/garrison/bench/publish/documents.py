@@ -20,6 +20,7 @@ from garrison.bench.publish import (
     learning_pages,
     stepping_tables,
     training_tables,
+    unmet_tables,
 )
 from garrison.bench.publish.bench_page import write_page
 from garrison.errors import UserError, foreign
@@ -50,6 +51,7 @@ TABLES: dict[str, Table] = {
     "cluster": Table(("cluster",), cluster_tables.cluster_table),
     "cluster-model": Table(("cluster",), cluster_tables.cluster_model_table),
     "record": Table(("record",), training_tables.record_table),
+    "unmet": Table((unmet_tables.RESULT,), unmet_tables.unmet_table),
     "async": Table(("train-async",), training_tables.async_table),
     "learners": Table((training_tables.LEARNERS,), training_tables.learners_table),
     "orders": Table((training_tables.ORDERS,), training_tables.orders_table),
@@ -62,7 +64,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "docs/impala.md": ("async", "learners"),
     "docs/workflow.md": ("orders", "workflow-cost"),
     "docs/cluster.md": ("cluster", "cluster-model"),
-    "docs/record.md": ("record",),
+    "docs/record.md": ("record", "unmet"),
     "docs/jax.md": ("sim-jax", "train-jax"),
 }
 """The tables that each text must have; any other table is filled too where its marks stand."""

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from garrison.bench.method.labels import GARRISON, LIMIT, PRODUCTS
@@ -94,19 +95,33 @@ def record_table(folder: Path) -> str:
     lines = []
     for run in result["runs"]:
         score = run["evaluation"]
-        times = [_minutes(run["passed"][str(rank)]) for rank in RANKS]
+        marks = [_mark(run, str(rank)) for rank in RANKS]
         if score["rules"] != "leaderboard":
-            times = ["other rules"] * len(RANKS)
+            marks = ["other rules"] * len(RANKS)
         total = f"{score['total']:.2f} ± {score['ci95']:.2f}"
         command = f"`garrison train {run['preset']} --seed {run['seed']}`"
-        lines.append((command, total, _minutes(run["seconds"]), *times))
+        lines.append((command, total, _minutes(run["seconds"]), *marks))
     passed = [f"passed rank {rank} ({ranked[rank].total:.2f})" for rank in RANKS]
+    first = result["runs"][0]["evaluation"]
+    presets = dict.fromkeys(run["preset"] for run in result["runs"])
     return markdown(
         ("command", "official total", "trained in", *passed),
         lines,
-        f"From scratch on {result['machine']['cores']} cores, 1000 episodes per cell, evaluations during training",
-        f"included in the times: `{result['method']['command']}` ({link('record')}).",
+        *(_median_and_worst(preset, result["runs"]) for preset in presets),
+        f"From scratch on {result['machine']['cores']} cores, {first['episodes']} episodes per cell with the seed",
+        f"{first['seed']}, evaluations during training included in the times:",
+        f"`{result['method']['command']}` ({link('record')}).",
     )
+
+
+def _mark(run: dict[str, Any], rank: str) -> str:
+    steps = run["passed_steps"][rank]
+    return "not passed" if steps is None else f"{_minutes(run['passed'][rank])}, {steps / 1e6:.1f} M steps"
+
+
+def _median_and_worst(preset: str, runs: list[dict[str, Any]]) -> str:
+    totals = sorted(run["evaluation"]["total"] for run in runs if run["preset"] == preset)
+    return f"`{preset}`: median {median(totals):.2f}, worst {totals[0]:.2f} of {len(totals)} seeds."
 
 
 def learners_table(folder: Path) -> str:

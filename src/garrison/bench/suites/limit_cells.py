@@ -4,10 +4,14 @@ Rows (`bench/method/limit_rows.py` has their format) are kept one by one, so an 
 hits, and a second call with the same `--out` makes only what is missing.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import process_time
 from typing import Any
+
+import numpy as np
 
 from garrison import system
 from garrison.agents import load_agent
@@ -25,15 +29,21 @@ from garrison.bench.method.limit_rows import (
     rows_of_evaluation,
 )
 from garrison.bench.method.measure import provenance
-from garrison.bench.publish import stored
+from garrison.bench.publish import stored, unmet_tables
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites.search_scores import score_search
+from garrison.bench.suites.truth_player import play_by_values
+from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
+from garrison.limit.audit import Referee
 from garrison.limit.cell_bounds import upper_bounds
+from garrison.limit.explore import explore_game
+from garrison.limit.values import value_table
 
 NAME = "limit"
+UNMET_KIND = "unmet"
 QUICK_EPISODES = 200
 RECORDS = {"leaderboard": "record", "head": "record-head"}
 """The shipped agent of each set of rules."""
@@ -44,7 +54,8 @@ class Arguments(CommonArguments):
     """Say for every cell how good a defender can be, from below and from above."""
 
     kinds: tuple[str, ...] = ()
-    """Which rows to make: leaderboard, record, search, ceiling, bound; by default all."""
+    """Which rows to make: leaderboard, record, search, ceiling, bound, and unmet for the scores against attackers that
+    the defenders never met; by default all."""
     rules: tuple[str, ...] = RULES
     """Under which rules."""
     episodes: int = 10_000
@@ -53,6 +64,8 @@ class Arguments(CommonArguments):
     """Of these episodes: one that no choice of an agent depended on."""
     search_episodes: int = 1000
     """Episodes in each cell of the agent that searches, which takes milliseconds for a decision; at most `episodes`."""
+    defenders: tuple[str, ...] = ()
+    """More defenders against attackers that they never met: names of agents, or folders of runs."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -93,6 +106,30 @@ def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     yield from score_search(RECORDS[rules], rules, episodes, arguments.seed, seeds=2)
 
 
+def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Score a defender that sees everything and plays by the values of the upper bound."""
+    for red in REDS:
+        began = process_time()
+        if red != "sleep":
+            game = explore_game(rules, red)
+            referee = Referee(game, value_table(game, max(LENGTHS)))
+        for length in LENGTHS:
+            returns, what = np.zeros(1), "doing nothing: no reward is above 0"
+            if red != "sleep":
+                returns = play_by_values(referee, length, arguments.episodes, arguments.seed)
+                what = "sees the true state, and plays by the values of the upper bound"
+            yield make_row(
+                "ceiling",
+                (rules, red, length),
+                float(returns.mean()),
+                1.96 * float(returns.std()) / math.sqrt(len(returns)),
+                what=what,
+                command=f"garrison bench limit --kinds ceiling --rules {rules}",
+                episodes=0 if red == "sleep" else arguments.episodes,
+                seconds=process_time() - began,
+            )
+
+
 def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Bound every defender from above, by dynamic programming over all positions of the game."""
     for red in REDS:
@@ -115,6 +152,7 @@ MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
     "search": search_rows,
+    "ceiling": ceiling_rows,
     "bound": bound_rows,
 }
 
@@ -122,14 +160,14 @@ MAKERS: dict[str, Maker] = {
 def run(arguments: Arguments) -> int:
     """Make the rows that are missing, keep each at once, and print them."""
     for kind in arguments.kinds:
-        choose("kind", kind, list(MAKERS))
+        choose("kind", kind, [*MAKERS, UNMET_KIND])
     for rules in arguments.rules:
         choose("rules", rules, RULES)
     if arguments.quick:
         arguments = replace(arguments, episodes=QUICK_EPISODES)
     result = load_or_begin(arguments.out)
     rows: list[Row] = result["rows"]
-    for kind in arguments.kinds or MAKERS:
+    for kind in [kind for kind in MAKERS if kind in (arguments.kinds or MAKERS)]:
         for rules in arguments.rules:
             cells = {cell for cell in CELLS if cell[0] == rules}
             there = {cell_of(row) for row in rows if row["kind"] == kind}
@@ -139,14 +177,31 @@ def run(arguments: Arguments) -> int:
                 put(rows, row)
                 print(text_of(row), flush=True)
             keep(arguments.out, NAME, result)
+    if not arguments.kinds or UNMET_KIND in arguments.kinds:
+        score_unmet(arguments)
     return 0
 
 
-def load_or_begin(out: Path | None) -> dict[str, Any]:
-    """Return the result in the folder, to go on with it, or an empty one."""
+def score_unmet(arguments: Arguments) -> None:
+    """Score the shipped agents, and some that learned nothing, against attackers that they never met."""
+    result = load_or_begin(arguments.out, unmet_tables.RESULT)
+    known: list[dict[str, Any]] = [] if arguments.again else result["rows"]
+    episodes = min(arguments.episodes, UNMET_EPISODES)
+    for rules in arguments.rules:
+        defenders = (RECORDS[rules], *BASELINES, *arguments.defenders)
+        for score in unmet_scores(defenders, rules, episodes, arguments.seed, known):
+            known.append(score)
+            shown = f"{score['value']:.2f} ± {score['margin']:.2f}"
+            print(f"{rules}, {score['attacker']}: {score['defender']} {shown}", flush=True)
+        result["rows"] = known
+        keep(arguments.out, unmet_tables.RESULT, result)
+
+
+def load_or_begin(out: Path | None, name: str = NAME) -> dict[str, Any]:
+    """Return the result of this name in the folder, to go on with it, or an empty one."""
     begun: dict[str, Any] = {"machine": system.facts(), "method": provenance(), "rows": []}
-    if out is not None and (out / f"{NAME}.json").exists():
-        begun["rows"] = stored.load(out, NAME)["rows"]
+    if out is not None and (out / f"{name}.json").exists():
+        begun["rows"] = stored.load(out, name)["rows"]
     return begun
 
 
