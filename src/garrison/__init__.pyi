@@ -5,8 +5,8 @@ from . import cluster as cluster
 from . import episodes as episodes
 from . import learn as learn
 from . import runs as runs
-from . import text as text
 from . import sweeps as sweeps
+from . import text as text
 from . import vector as vector
 from .agents.learned_red import load_red as load_red
 from .agents.load import load_agent as load_agent

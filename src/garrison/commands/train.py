@@ -79,11 +79,7 @@ def read_flags(default: Arguments, arguments: list[str], about: str) -> Argument
     return tyro.cli(
         Arguments,
         prog="garrison train [PRESET | FILE.yaml | ENVIRONMENT]",
-        description=f"Presets:
-
-{presets}
-
-The defaults below are those of {about}.",
+        description=f"Presets:\n\n{presets}\n\nThe defaults below are those of {about}.",
         default=replace(default, experiment=without_repeated(default.experiment, arguments)),
         args=arguments,
         config=(tyro.conf.OmitArgPrefixes,),

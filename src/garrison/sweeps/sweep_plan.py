@@ -13,6 +13,7 @@ from garrison.errors import UserError, choose
 from garrison.runs import yaml_settings
 from garrison.runs.experiment import Experiment
 from garrison.runs.experiment_file import find_experiment, is_settings_file, read_experiment
+from garrison.storage.dotted import flat
 from garrison.sweeps.varied import Options, Varied, read_options, read_varied, with_values
 
 FILE = "sweep.yaml"
@@ -223,7 +224,7 @@ def with_study(plan: SweepPlan, before: SweepPlan | None) -> SweepPlan:
 
 def check_same(before: SweepPlan, now: SweepPlan, where: Path) -> None:
     """Refuse to continue a sweep with other settings; only more seeds, of a grid, and more trials may be asked for."""
-    old, new = (yaml_settings.flat(plan.to_dict()) for plan in (before, now))
+    old, new = (flat(plan.to_dict()) for plan in (before, now))
     for name in dict.fromkeys((*old, *new)):
         mine, theirs = old.get(name), new.get(name)
         if mine == theirs:

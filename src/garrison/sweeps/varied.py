@@ -14,7 +14,8 @@ from typing import Any
 from garrison.errors import UserError
 from garrison.learn.registry import LEARNERS
 from garrison.runs.experiment import Experiment
-from garrison.runs.yaml_settings import flat, from_yaml
+from garrison.runs.yaml_settings import from_yaml
+from garrison.storage.dotted import flat
 from garrison.storage.schema import shown
 
 LOG = "log:"
