@@ -96,13 +96,10 @@ def parse_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chosen, "kind_of", lambda *named: EnvKind("Box(3,)", "Discrete(2)", False, False))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text("{}")
-    run = tmp_path / "runs" / "mine"
-    run.mkdir(parents=True)
-    (run / "config.yaml").write_text(preset("ppo-mixed").to_yaml())
-    (run / "selfplay.yaml").write_text("{}")
     for run in (tmp_path / "runs" / "mine", tmp_path / "runs" / "first"):
         run.mkdir(parents=True)
         (run / "config.yaml").write_text(preset("ppo-mixed").to_yaml())
+        (run / "selfplay.yaml").write_text("{}")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
