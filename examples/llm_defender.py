@@ -43,5 +43,5 @@ def main(url: str = "", model: str = "", length: int = 30) -> None:
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:] if len(sys.argv) == 3 else []
-    main(*arguments)
+    is_named = len(sys.argv) == 3 and sys.argv[1].startswith("http")
+    main(*sys.argv[1:] if is_named else ())

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.chat_players import careless
-from tests.helpers.chat_server import chat_server
-
 ROOT = Path(__file__).parents[1]
 # Those that train take a number of steps: `test_the_training_example_trains` and vector/test_sb3.py pass a small one,
 # and cluster/test_rllib.py runs RLlib's in its own environment.
@@ -29,15 +26,6 @@ def test_an_example_runs_and_says_something(file: Path, capsys: pytest.CaptureFi
 def test_the_training_example_trains(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "train_ppo.py"))["main"](102_400)
     assert "compiled on" in capsys.readouterr().out
-
-
-def test_a_model_defends_in_the_example(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("no_proxy", "*")
-    with chat_server(careless) as server:
-        runpy.run_path(str(ROOT / "examples" / "llm_defender.py"))["main"](server.url, "m", 8)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 9
-    assert lines[-1] == f"total {float(lines[-2].split()[-1]):.1f}"
 
 
 def test_the_notebook_runs(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ masks = envs.action_masks()
 one = Env(length=30)
 running: int = int(one.truth.ot_running[0])
 config = garrison.learn.PPOConfig
+words = garrison.text.TextEnv(view="json", rename="roles")
+told: str = words.reset(seed=1)[0]
+number: int = garrison.text.read_action("restore user1")
 """
 
 

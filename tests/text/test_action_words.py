@@ -1,6 +1,9 @@
+import json
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from garrison.cage2.names import ACTIONS
 from garrison.text.action_words import ActionRefused, read_action
@@ -24,6 +27,7 @@ ACCEPTED = {
     "sshd op_host1": "DecoySSHD Op_Host1",
     "Monitor.": "Monitor",
     "Thought: User2 looks odd, Restore is dear.\nAction: Analyse User2": "Analyse User2",
+    "Final action:\nSleep": "Sleep",
     "**Action:** `Restore Op_Server0`": "Restore Op_Server0",
     "```\nRestore User4\n```": "Restore User4",
     '{"action": "Restore", "host": "User1", "reason": "User2 is only scanned"}': "Restore User1",
@@ -107,3 +111,49 @@ def test_a_refusal_can_be_shown_anywhere() -> None:
         read_action("rêstore\nUser1 \x1b[31m\udcff")
     assert str(refused.value).isascii()
     assert "\x1b" not in str(refused.value)
+
+
+WORDS = st.sampled_from(
+    [
+        "restore",
+        "Sleep",
+        "decoy",
+        "Apache",
+        "user",
+        "1",
+        "Op_Server0",
+        "host",
+        "{",
+        "}",
+        '"action":',
+        "Action:",
+        "```",
+        "not",
+        "\n",
+    ]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | WORDS,
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["action", "host", "function", "arguments", "x"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text() | st.lists(WORDS).map(" ".join) | VALUES | VALUES.map(json.dumps))
+@example("restore " + "9" * 5000)
+@example("restore user" + "0" * 5000 + "1")
+@example('{"action": ' * 3000)
+@example("[" * 10_000)
+@example("\n" * 19_000)
+@example("action" * 3000)
+def test_whatever_is_said_it_is_an_action_or_refused(said: Any) -> None:
+    try:
+        number, refusal = read_action(said), ""
+    except ActionRefused as refused:
+        number, refusal = 0, str(refused)
+    assert 0 <= number < 145
+    assert refusal.isascii()
+    assert len(refusal) < 800

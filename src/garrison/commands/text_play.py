@@ -13,8 +13,9 @@ from garrison.cage2.names import DEFAULT_RULES
 from garrison.commands.progress import progress
 from garrison.episodes.game import DEFAULT_WATCHED_RED
 from garrison.errors import UserError
-from garrison.text.contest import DEFAULT_CONTEST_LENGTH, DEFAULT_EPISODES, Contest, play_contest
+from garrison.text.contest import DEFAULT_CONTEST_LENGTH, DEFAULT_EPISODES, Contest
 from garrison.text.contest_folder import PAGE, TRANSCRIPT
+from garrison.text.contest_play import play_contest
 from garrison.text.dialogue import DEFAULT_CHANCES, DEFAULT_FALLBACK
 from garrison.text.endpoint import DEFAULT_KEY_ENV, DEFAULT_RETRIES, DEFAULT_TIMEOUT, Endpoint
 from garrison.text.llm_agent import DEFAULT_PARALLEL

@@ -2,7 +2,7 @@
 from .action_words import ActionRefused as ActionRefused
 from .action_words import read_action as read_action
 from .contest import Contest as Contest
-from .contest import play_contest as play_contest
+from .contest_play import play_contest as play_contest
 from .dialogue import Dialogue as Dialogue
 from .dialogue import ModelChoice as ModelChoice
 from .endpoint import Endpoint as Endpoint

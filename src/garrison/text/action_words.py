@@ -37,7 +37,7 @@ _FILLERS = {
 """Words that say nothing about which action is meant"""
 _IN_CALL = re.compile(r"\b(session\s*[=:]\s*0|agent\s*[=:]\s*['\"]?blue['\"]?)", re.IGNORECASE)
 _LABEL = re.compile(
-    r"^[\s>*#`_-]*(?:final\s+)?action[\s*_`]*:[\s*_`]*(?P<action>[^\s*_`].*)$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>*#`_-]*(?:final\s+)?action[\s*_`]*:[\s*_`]*(?P<action>[^\s*_`].*)$", re.IGNORECASE | re.MULTILINE
 )
 _FENCE = re.compile(r"```[\w-]*\n?(.*?)```", re.DOTALL)
 _MOST_PARTS = 4  # of one name: "op server 0"

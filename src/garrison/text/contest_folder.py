@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,11 @@ from garrison.episodes.recording import Totals, record
 from garrison.episodes.watching import Watched
 from garrison.errors import UserError, foreign
 from garrison.storage.atomic import write_json
+from garrison.text.contest import Contest
 from garrison.text.dialogue import note
+from garrison.text.llm_agent import LLMAgent
 from garrison.text.standings import ContestCell, Entry, Standings
 from garrison.text.transcripts import Transcript, Turns
-
-if TYPE_CHECKING:
-    from garrison.text.contest import Contest
 
 SETTINGS, TRANSCRIPT, RESULTS, PAGE = "settings.json", "transcript.jsonl", "results.json", "watch.html"
 
@@ -53,7 +52,7 @@ class ContestFolder:
                     hint="Name another folder with --out, or the same settings to go on.",
                 )
 
-    def keep(self, contest: "Contest", standings: Standings, turns: Turns) -> None:
+    def keep(self, contest: Contest, standings: Standings, turns: Turns) -> None:
         """Write the results and the page."""
         write_json(self.path / RESULTS, standings.to_dict())
         episodes = [one for cell in standings.cells for one in _recorded(contest, standings, turns, cell)]
@@ -84,10 +83,8 @@ class ContestFolder:
             )
 
 
-def _recorded(contest: "Contest", standings: Standings, turns: Turns, cell: ContestCell) -> list[Episode]:
+def _recorded(contest: Contest, standings: Standings, turns: Turns, cell: ContestCell) -> list[Episode]:
     """Return the worst, the median and the best episode of a cell, with the model's words."""
-    from garrison.text.llm_agent import LLMAgent
-
     red = next(red for red in contest.reds if ContestCell(name_of(red), cell.length) == cell)
     game = Game(red, cell.length, contest.rules)
     played = [turns[cell.red, cell.length, k] for k in range(contest.episodes)]

@@ -72,7 +72,7 @@ def spelled(text: str) -> str:
     ('opserver0', 'host1')
     """
     parts = re.findall(r"[a-z]+|\d+", text.lower())
-    return "".join(part if part.isalpha() else str(int(part)) for part in parts)
+    return "".join(part if part.isalpha() else part.lstrip("0") or "0" for part in parts)
 
 
 def _neutral(seed: int | None) -> Names:
