@@ -15,6 +15,8 @@ from garrison.cage2 import Env, VectorEnv
 
 watched = garrison.watch("record", seed=7)
 lost: float = watched.episodes[0].total
+swept = garrison.sweep("ppo-cartpole", seeds=2, grid={"ppo.epochs": [2, 4]})
+tried: int = len(swept.results.settings)
 envs = VectorEnv(8, red="meander", copy=False)
 observations, infos = envs.reset(seed=0)
 held: int = int(envs.truth.access[:, 3].sum())

@@ -1,5 +1,6 @@
 """What is said about packages that are not installed: every command ends in a sentence whose advice works."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,7 @@ COMMANDS = {
         "workflow train 0 --episodes 8",
         "workflow search",
         "race ppo-cartpole --duration 1s --out OUT",
+        "sweep ppo-cartpole --seeds 2 --out OUT",
         "evaluate record --episodes 2 --length 5",
         "bench train --quick --out OUT",
     ],
@@ -40,6 +42,7 @@ COMMANDS = {
     "matplotlib": ["plot runs/none", "bench users --part cage2 --quick --out OUT"],
     "sklearn": ["workflow search --method gp --out OUT"],
     "ray": ["train impala-cartpole --cluster local --steps 8 --out OUT", "bench cluster --quick --out OUT"],
+    "optuna": ["sweep ppo-cartpole --search optuna --space ppo.epochs=1,2 --out OUT"],
     "stable_baselines3": ["profile no-such-env", "bench learning"],
 }
 
@@ -78,3 +81,13 @@ def test_nothing_else_names_a_distribution() -> None:
     package = Path(system.__file__).parent
     found = [file.name for file in package.rglob("*.py") if "'garrison[" in file.read_text()]
     assert found == ["system.py"]
+
+
+def test_where_processes_cannot_be_bound_to_cores_python_says_how_many_are_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for told, cores in (("3", 3), ("0", 8), ("x", 8)):
+        monkeypatch.setenv("PYTHON_CPU_COUNT", told)
+        assert system.cores() == cores

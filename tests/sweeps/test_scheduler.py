@@ -203,20 +203,20 @@ def test_a_search_tells_optuna_the_mean_over_seeds(tmp_path: Path) -> None:
 
 
 def test_a_killed_search_draws_the_same_trials_as_one_that_was_not(tmp_path: Path) -> None:
-    whole, there = planned(tmp_path / "a", search="optuna", space=SPACE, trials=5)
+    whole, there = planned(tmp_path / "a", search="optuna", space=SPACE, trials=4)
     train(whole, there, ScriptedSlots(by_rate, count=1))
-    plan, folder = planned(tmp_path / "b", search="optuna", space=SPACE, trials=5)
+    plan, folder = planned(tmp_path / "b", search="optuna", space=SPACE, trials=4)
     started: list[str] = []
-    for _ in range(4):
+    for _ in range(3):
         slots = ScriptedSlots(by_rate, count=1, dies_at=2)
         with suppress(Killed):
             train(plan, folder, slots)
         started += slots.started
-    assert trials(plan, folder) == [(number, "complete") for number in range(5)]
+    assert trials(plan, folder) == [(number, "complete") for number in range(4)]
     assert [t.setting.values for t in Study(plan, folder).trials()] == [
         t.setting.values for t in Study(whole, there).trials()
     ]
-    assert started == [f"{number:04}-seed-0" for number in range(5)]
+    assert started == [f"{number:04}-seed-0" for number in range(4)]
 
 
 def test_a_hopeless_trial_is_stopped_and_stays_so(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_hopeless_trial_is_stopped_and_stays_so(tmp_path: Path) -> None:
 
     def falling(job: Job) -> list[float]:
         number = int(job.name[:4])
-        return [10.0 - number + 0.1 * step for step in range(8)]
+        return [10.0 - number + 0.1 * step for step in range(3)]
 
     slots = ScriptedSlots(falling, count=1)
     train(plan, folder, slots)

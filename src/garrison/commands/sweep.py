@@ -83,7 +83,7 @@ def main(arguments: list[str]) -> int:
     source = arguments[0] if arguments and not arguments[0].startswith("-") else ""
     own, others = own_flags(arguments[1:] if source else arguments, flags())
     args = tyro.cli(Arguments, prog="garrison sweep [PRESET | FILE.yaml | ENVIRONMENT | FOLDER]", args=own)
-    require("yaml")
+    require("yaml", *([] if args.merge else ["torch"]))
     if not source:
         raise UserError("name what to train: garrison sweep PRESET --seeds 10.")
     check_jobs(args.jobs)

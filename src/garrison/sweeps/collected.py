@@ -74,7 +74,8 @@ def to_csv(results: SweepResults) -> str:
         ["setting", "seed", "state", *results.names, "score", "ci95", "last_return", "steps", "seconds", "run"]
     )
     for setting in results.settings:
-        values = [written_value(setting.values.get(name)) for name in results.names]
+        exact = [setting.values.get(name) for name in results.names]
+        values = [written_value(value) if isinstance(value, list) else value for value in exact]
         for run in setting.runs:
             score, reach = run.score or (None, None)
             steps = run.history.steps if run.history is not None else None

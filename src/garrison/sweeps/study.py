@@ -16,7 +16,6 @@ from garrison.errors import GarrisonError
 from garrison.sweeps.sweep_plan import Setting, SweepPlan
 from garrison.sweeps.sweep_runs import SweepFolder
 from garrison.sweeps.varied import Options, Range, Varied
-from garrison.system import require
 
 NAME = "sweep"
 BUSY_SECONDS = 60
@@ -51,7 +50,6 @@ class Study:
     """
 
     def __init__(self, plan: SweepPlan, folder: SweepFolder) -> None:
-        require("optuna", "sklearn", *(["cmaes"] if plan.config.sampler == "cmaes" else []))
         self._plan, self._folder = plan, folder
         self._varied = {each.name: each for each in plan.varied}
         with _quiet() as optuna:

@@ -15,6 +15,7 @@ from garrison.runs.experiment import Experiment
 from garrison.runs.experiment_file import find_experiment, is_settings_file, read_experiment
 from garrison.storage.dotted import flat
 from garrison.sweeps.varied import Options, Varied, read_options, read_varied, with_values
+from garrison.system import require
 
 FILE = "sweep.yaml"
 SECTION = "sweep"
@@ -161,6 +162,8 @@ class SweepPlan:
 def make_plan(name: str, experiment: Experiment, config: SweepConfig) -> SweepPlan:
     """Return a plan whose every run is possible; refuse it with a sentence otherwise."""
     config.check()
+    if config.search:  # before anything is written
+        require("optuna", "sklearn", *(["cmaes"] if config.sampler == "cmaes" else []))
     if experiment.run.cluster:
         raise UserError("the runs of a sweep are on one machine each: leave run.cluster out of the experiment.")
     if len(experiment.learner.agents) > 1:
