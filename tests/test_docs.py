@@ -29,6 +29,7 @@ PACKAGES = (
     "cluster",
     "cyborg",
     "episodes",
+    "export",
     "games",
     "jaxsim",
     "learn",
