@@ -61,6 +61,7 @@ def test_a_run_has_its_own_score_and_versions(tmp_path: Path, capsys: pytest.Cap
     assert head_of(card)["license"] == "cc-by-4.0"
     assert head_of(card)["model-index"][0]["results"][0]["metrics"][0]["value"].startswith(f"{total:.2f} +/- ")
     assert "| seed | 7 |" in card
+    assert str(tmp_path) not in card
     assert "| made with | garrison " in card
 
 

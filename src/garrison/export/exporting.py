@@ -138,7 +138,7 @@ def _graph_of(name: str, values: dict[str, Any]) -> tuple[Graph, dict[str, Any]]
     graph = policy_graph(policy, masked, action_ids)
     about = {
         "made_with": f"garrison {__version__}",
-        "name": name,
+        "name": _stem(name),  # and not somebody's path
         "env": experiment["env"]["env"],
         "inputs": [_described(port) for port in graph.inputs],
         "outputs": [_described(port) for port in graph.outputs],
