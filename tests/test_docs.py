@@ -34,6 +34,7 @@ PACKAGES = (
     "cluster",
     "cyborg",
     "episodes",
+    "export",
     "games",
     "jaxsim",
     "learn",

@@ -170,7 +170,9 @@ WILD_FLAGS: dict[str, tuple[str, ...]] = {
     "train ppo-cartpole --compute none --quiet": (
         *("--envs", "--steps", "--rollout", "--hidden", "--seed", "--gamma", "--duration", "--evaluate-every"),
         *("--workers", "--checkpoint-every", "--threads", "--learning-rate", "--resume", "--red", "--rules", "--env"),
+        *("--tracker", "--callback"),
     ),
+    "export RUN --format numpy --out OUT": ("--format", "--out", "--push-to-hub"),
     "evaluate restore --episodes 2 --length 5": ("--episodes", "--seed", "--length", "--red", "--rules"),
     "plot RUN --out OUT": ("--smooth", "--format", "--out"),
     "compare RUN --out OUT": ("--smooth", "--out", "--duration"),

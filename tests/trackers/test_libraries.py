@@ -17,6 +17,8 @@ from garrison.trackers.together import Trackers, find_trackers
 CONFIG = {"preset": "none", "ppo": {"steps": 100, "policy": {"hidden": [64, 64]}}}
 VERSIONS = {"garrison": "1.0"}
 SUMMARY = {"status": "finished", "total_timesteps": 20, "evaluation": {"total": -50.5, "rules": "head"}}
+QUIET = {"MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false"}
+"""So that nothing tries to reach a network."""
 TWO_PARTS = f"""
 import sys
 from pathlib import Path
@@ -40,7 +42,7 @@ def track_two_parts(name: str, folder: Path, **environment: str) -> None:
     """Track a run and its resumed part in a process of its own, where the library finds these variables."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("WANDB_", "MLFLOW_"))}
     subprocess.run(
-        [sys.executable, "-c", TWO_PARTS, name, str(folder)], env=kept | environment, check=True, timeout=120
+        [sys.executable, "-c", TWO_PARTS, name, str(folder)], env=kept | QUIET | environment, check=True, timeout=120
     )
 
 
@@ -65,7 +67,9 @@ def test_wandb_without_a_login_is_off_with_a_sentence_and_asks_nobody(tmp_path: 
     kept = {key: value for key, value in os.environ.items() if not key.startswith("WANDB_")}
     done = subprocess.run(
         [sys.executable, "-c", code, "wandb", str(tmp_path)],
-        env=kept | {"HOME": str(tmp_path), "NETRC": str(tmp_path / "none"), "WANDB_BASE_URL": "http://127.0.0.1:9"},
+        env=kept
+        | QUIET
+        | {"HOME": str(tmp_path), "NETRC": str(tmp_path / "none"), "WANDB_BASE_URL": "http://127.0.0.1:9"},
         capture_output=True,
         text=True,
         check=True,

@@ -27,8 +27,6 @@ def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.
     if "extras_space" in values["policy"]:
         values = without_critic(values)
     summary, versions = (json.loads((run / name).read_text()) for name in ("summary.json", "versions.json"))
-    words = versions["command"]
-    kept = [word for k, word in enumerate(words) if "--out" not in (word, *words[max(0, k - 1) : k])]
     path.parent.mkdir(parents=True, exist_ok=True)
     checkpoint.save(
         path,
@@ -36,10 +34,16 @@ def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.
             "experiment": values["experiment"],
             "policy": values["policy"],
             "state": {"weights": values["state"]["weights"], "steps": values["state"]["steps"]},
-            "made_by": " ".join(["garrison", *kept[1:]]),
+            "made_by": command_text(versions["command"]),
             "evaluation": {k: summary["evaluation"][k] for k in PUBLISHED if k in summary["evaluation"]},
         },
     )
+
+
+def command_text(words: list[str]) -> str:
+    """Return the command that made a run, as anybody would type it: without the place that it was written to."""
+    kept = [word for k, word in enumerate(words) if "--out" not in (word.partition("=")[0], *words[max(0, k - 1) : k])]
+    return " ".join(["garrison", *kept[1:]])
 
 
 def without_critic(values: dict[str, Any]) -> dict[str, Any]:

@@ -37,9 +37,11 @@ def main(arguments: list[str]) -> int:
     args = tyro.cli(Arguments, prog="garrison export", args=arguments, config=(tyro.conf.PositionalRequiredArgs,))
     require("torch", "yaml")
     from garrison.export.exporting import export_agent
-    from garrison.export.hub import push_to_hub
+    from garrison.export.hub import check_hub, push_to_hub
     from garrison.export.model_card import write_card
 
+    if args.push_to_hub:
+        check_hub(args.push_to_hub)
     exported = export_agent(args.agent, args.format, args.out)
     files, lines = [exported.path, exported.player], [exported.to_text()]
     values = exported.to_dict()

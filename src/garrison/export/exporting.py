@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from garrison.agents.load import load_agent, saved_agent
 from garrison.agents.scripted import SCRIPTED
 from garrison.cage2.action_sets import ACTION_IDS
@@ -115,7 +117,7 @@ def export_agent(agent: str, format: str = "onnx", out: str | Path | None = None
         format,
         tuple(graph.inputs),
         tuple(graph.outputs),
-        sum(each.size for each in graph.constants.values()),
+        sum(each.size for each in graph.constants.values() if each.dtype == np.float32),
         OBSERVATIONS,
         f"{runtime} {metadata.version(runtime)}",
     )
@@ -136,7 +138,7 @@ def _graph_of(name: str, values: dict[str, Any]) -> tuple[Graph, dict[str, Any]]
     graph = policy_graph(policy, masked, action_ids)
     about = {
         "made_with": f"garrison {__version__}",
-        "name": name,
+        "name": _stem(name),  # and not somebody's path
         "env": experiment["env"]["env"],
         "inputs": [_described(port) for port in graph.inputs],
         "outputs": [_described(port) for port in graph.outputs],

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from garrison.agents.load import SHIPPED, saved_agent
+from garrison.agents.ship import command_text
 from garrison.errors import UserError
 from garrison.export.exporting import Exported
 from garrison.learn.registry import learner_section
@@ -13,6 +14,7 @@ from garrison.registration import CAGE2
 from garrison.runs.folder import RunFolder
 from garrison.runs.yaml_settings import to_yaml
 from garrison.storage.atomic import write_text
+from garrison.storage.schema import is_number
 
 LIBRARY = "garrison"
 SHIPPED_LICENSE = "mit"
@@ -125,9 +127,12 @@ def _facts(agent: str) -> dict[str, Any]:
         folder = RunFolder(Path(agent))
         found["evaluation"] = folder.read_summary().get("evaluation", {})
         versions = _versions(folder.path)
-        found["command"] = " ".join(map(str, versions.get("command", [])))
+        words = versions.get("command")
+        found["command"] = command_text([*map(str, words)]) if isinstance(words, list) else ""
         known = ("garrison", "python", "torch", "numpy", "numba", "gymnasium")
         found["versions"] = ", ".join(f"{key} {versions[key]}" for key in known if versions.get(key))
+    if not is_number(found["evaluation"].get("ci95")) or not {"total", "mean"} & set(found["evaluation"]):
+        found["evaluation"] = {}  # of another version, or none
     return found
 
 

@@ -29,9 +29,8 @@ def write_onnx(graph: Graph, about: str, path: Path) -> None:
 
     nodes = []
     for node in graph.nodes:
-        attributes: dict[str, Any] = {
-            key: types[value] if key == "to" else value for key, value in node.attributes.items()
-        }
+        given = node.attributes.items()
+        attributes: dict[str, Any] = {key: types[value] if key == "to" else value for key, value in given}
         nodes.append(helper.make_node(node.op, list(node.inputs), [node.output], **attributes))
     constants = [numpy_helper.from_array(np.asarray(value), name) for name, value in graph.constants.items()]
     made = helper.make_graph(nodes, "policy", [*map(port, graph.inputs)], [*map(port, graph.outputs)], constants)
