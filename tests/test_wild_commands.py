@@ -173,6 +173,11 @@ WILD_FLAGS: dict[str, tuple[str, ...]] = {
         *("--tracker", "--callback"),
     ),
     "export RUN --format numpy --out OUT": ("--format", "--out", "--push-to-hub"),
+    "train red-vs-react-restore --compute none --quiet": ("--blue", "--length", "--red", "--observation"),
+    "selfplay --blue no-such --quiet": (
+        *("--generations", "--steps", "--envs", "--episodes", "--length", "--population", "--seed", "--red", "--rules"),
+        *("--out", "--resume"),
+    ),
     "evaluate restore --episodes 2 --length 5": ("--episodes", "--seed", "--length", "--red", "--rules"),
     "plot RUN --out OUT": ("--smooth", "--format", "--out"),
     "compare RUN --out OUT": ("--smooth", "--out", "--duration"),

@@ -31,6 +31,7 @@ def test_an_episode_depends_on_its_seed_and_not_on_the_batch() -> None:
         assert (play(made(EVERYBODY, 1, 3 + i), 70)[:, 0] == together[:, i]).all()
 
 
+@pytest.mark.slow
 def test_each_attacker_has_its_share() -> None:
     envs = made({"bline": 0.2, AnyMove: 0.2, LastMove: 0.6}, 4000)
     play(envs, 1)
@@ -52,7 +53,7 @@ def test_a_saved_state_and_a_clone_go_on_with_the_same_attacker() -> None:
 def test_scripted_attackers_play_as_if_the_others_were_not_there() -> None:
     rewards, who = [], []
     for other in (LastMove, Counting):
-        envs = made({"meander": 0.5, other: 0.5}, 200)
+        envs = made({"meander": 0.5, other: 0.5}, 30)
         rewards.append(play(envs, 19))
         who.append(envs.truth.red.copy())
     assert (who[0] == who[1]).all()
@@ -88,3 +89,13 @@ def test_a_wrong_answer_names_who_gave_it() -> None:
     envs = made({Silent: 0.5, AnyMove: 0.5})
     with pytest.raises(UserError, match=r"Silent.act must return kinds and targets"):
         play(envs, 1)
+
+
+def test_what_is_drawn_for_some_environments_is_drawn_from_their_streams() -> None:
+    one, other = made("bline", 4), made("bline", 4)
+    rows = np.array([1, 3])
+    with one.red_view.some(rows) as part:
+        numbers = part.uniform()
+    assert (numbers == other.red_view.uniform()[rows]).all()
+    streams, drawn = one.get_state()["stream"], other.get_state()["stream"]
+    assert ((streams == drawn).all(axis=1) == [False, True, False, True]).all()

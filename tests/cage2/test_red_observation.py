@@ -28,6 +28,7 @@ def groups(envs: Any) -> dict[str, np.ndarray]:
     return dict(zip(RED_GROUPS, parts, strict=True))
 
 
+@pytest.mark.slow
 def test_the_bits_are_what_the_view_says(played: VectorEnv) -> None:
     view, seen = played.red_view, groups(played.get_state())
     assert (seen["address known"] == view.known_address).all()
@@ -50,6 +51,7 @@ def test_the_bits_are_what_the_view_says(played: VectorEnv) -> None:
             assert 0 < part.mean() < 1, name  # every group has something to say
 
 
+@pytest.mark.slow
 def test_it_remembers_how_the_last_exploit_of_each_host_went() -> None:
     envs = VectorEnv(64, red=AnyMove, length=100)
     envs.reset(seed=1)
@@ -65,6 +67,7 @@ def test_it_remembers_how_the_last_exploit_of_each_host_went() -> None:
     assert seen_both == {Success.YES, Success.NO}
 
 
+@pytest.mark.slow
 def test_nothing_that_red_cannot_know_changes_a_bit(played: VectorEnv) -> None:
     state = played.get_state()
     bits, masks = red_observations(state), red_masks(state)
@@ -76,6 +79,7 @@ def test_nothing_that_red_cannot_know_changes_a_bit(played: VectorEnv) -> None:
     assert (red_masks(secret) == masks).all()
 
 
+@pytest.mark.slow
 def test_a_forbidden_move_fails_and_an_allowed_one_is_never_invalid(played: VectorEnv) -> None:
     masks = played.red_view.action_masks()
     assert masks[:, 0].all()

@@ -68,6 +68,7 @@ def test_opponents_are_those_named_and_the_newest() -> None:
         ("--blue nobody", "no agent, file or folder"),
         ("--red nobody", "unknown red"),
         ("--rules none", "unknown rules"),
+        ("--seed -9", "seed"),
     ],
 )
 def test_wrong_settings_are_a_sentence_and_leave_nothing(

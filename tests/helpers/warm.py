@@ -29,6 +29,7 @@ def warm() -> None:
     Turns()
     for agent in ("record", "record-head"):
         evaluate(load_agent(agent), episodes=2, lengths=[5])
+    evaluate(load_agent("sleep"), episodes=2, reds=["red-vs-react-restore"], lengths=[5])
 
 
 if __name__ == "__main__":

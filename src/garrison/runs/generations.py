@@ -136,6 +136,7 @@ def begin(folder: Path, config: SelfPlayConfig) -> None:
         raise UserError(f"a comma separates opponents, so the folder's name must have none; got {folder}.")
     if folder.is_dir() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty: continue it with --resume {folder}, or choose another with --out.")
+    experiment_of(config, folder, Training("red", 1))  # says what is wrong before anything is written
     find_defenders(config.blue)
     folder.mkdir(parents=True, exist_ok=True)
 
