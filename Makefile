@@ -33,6 +33,8 @@ JAX_CLIENTS_STAMP := $(JAX_CLIENTS)/installed
 APART := $(JAX_TESTS) $(BROWSER_TESTS)
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
 TESTS := 2
+# How often test-cyborg-clients plays each program for its speed; 1: only for its results.
+ROUNDS := 1
 
 .PHONY: install check docs package kernels plain test test-long test-lowest test-jax test-browser test-cluster test-peers test-jax-clients test-cyborg-clients train clean
 
@@ -124,7 +126,7 @@ test-jax-clients: $(JAX_CLIENTS_STAMP)
 
 # CLIENTS holds clones of the programs, CYBORG is one or more folders with an original CybORG package, separated by colons.
 test-cyborg-clients: install
-	CLIENTS=$(CLIENTS) CYBORG=$(CYBORG) $(BIN)/python -m tests.cyborg_clients
+	CLIENTS=$(CLIENTS) CYBORG=$(CYBORG) ROUNDS=$(ROUNDS) $(BIN)/python -m tests.cyborg_clients $(ONLY)
 
 # Two versions of Gymnax, whose interfaces differ: 1.x lies in a folder of its own.
 $(JAX_CLIENTS_STAMP): pyproject.toml requirements/jax-clients.txt

@@ -11,7 +11,7 @@ import garrison
 TESTS = Path(__file__).parent
 SOURCE = Path(garrison.__file__).parent
 
-TOP = {"__init__", "__main__", "cli", "errors", "registration", "system", "formatting", "version"}
+TOP = {"__init__", "__main__", "cli", "errors", "formatting", "registration", "system", "version"}
 CROSSWAYS = {"browser", "faults", "golden", "helpers", "learning", "peers", "properties"}
 """Folders of tests that are about no single package."""
 

@@ -5,6 +5,9 @@ folders that hold an original `CybORG` package; which rules one plays is found o
 interpreter with CybORG's dependencies if this one has not all of them; packages that the programs need themselves
 (PrettyTable, tqdm, scikit-learn, torch) must be importable in both. What they print and write must be equal, but for
 dates and places. What is absent is left out, with a sentence.
+
+`ROUNDS=5` plays each program so often on both, in turns, and prints how many times as fast ours was in each round:
+whole programs, their start and their own networks included. `ONLY=WORD` takes the programs whose names have it.
 """
 
 import os
@@ -18,6 +21,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import islice
 from pathlib import Path
+from statistics import median
 
 from garrison.cage2.names import RULES
 from tests.cyborg_clients.programs import PROGRAMS, Program
@@ -28,6 +32,7 @@ PAGE = ROOT / "docs" / "migration.md"
 CLOCK = re.compile(r"\d{8}_\d{6}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 RESULT_FILE = re.compile(r"^Saving evaluation results to (.+)$", re.M)
 PLACES = re.compile(r"\S*(?=/Evaluation/|/Shared/Scenarios/)")
+SIDES = ("original", "garrison")
 SHOWN = 20
 """lines of a difference"""
 
@@ -43,7 +48,7 @@ class Played:
 
 def main() -> int:
     """Run all that is there, or the programs whose names have a given word; publish if nothing was left out."""
-    words = sys.argv[1:]
+    words, rounds = sys.argv[1:], int(os.environ.get("ROUNDS", "1"))
     clients = Path(os.environ.get("CLIENTS", ""))
     originals = find_originals(os.environ.get("CYBORG", ""))
     if not originals:
@@ -56,7 +61,10 @@ def main() -> int:
         if not (clients / program.folder).is_dir():
             print(f"Left out: {program.name}, because CLIENTS has no folder {program.folder!r}.")
             continue
-        rows += [compare(program, rules, original, clients) for rules, original in originals.items()]
+        for rules, original in originals.items():
+            rows.append(compare(program, rules, original, clients))
+            if rows[-1] and rounds > 1:
+                print(speed(program, rules, original, clients, rounds), flush=True)
     if len(rows) == len(PROGRAMS) * len(RULES) and None not in rows:
         publish([row for row in rows if row])
     return None in rows
@@ -74,26 +82,32 @@ def find_originals(paths: str) -> dict[str, Path]:
 
 def compare(program: Program, rules: str, original: Path, clients: Path) -> str | None:
     """Run one program on both and print whether they agree; return a row for the table if they do."""
-    sides = {}
-    for side in ("original", "garrison"):
-        with tempfile.TemporaryDirectory() as folder:
-            done = play(program, rules, original, clients, Path(folder), side)
+    theirs, ours = (play(program, rules, original, clients, side) for side in SIDES)
+    for side, done in zip(SIDES, (theirs, ours), strict=True):
         if isinstance(done, str):
             print(f"{program.name} ({rules}): does not run on {side}: {done}")
-            return None
-        sides[side] = done
-    theirs, ours = sides["original"], sides["garrison"]
+    if isinstance(theirs, str) or isinstance(ours, str):
+        return None
     unlike = difference(theirs, ours)
     if unlike:
         print(f"{program.name} ({rules}): {unlike}")
         return None
     lines = sum(len(text.splitlines()) for text in theirs.texts.values())
-    row = (
-        f"| {program.name} | {rules} | {program.episodes} | {lines:,} | {len(theirs.files) or ''} | "
-        f"{theirs.seconds:.1f} s | {ours.seconds:.1f} s | {theirs.seconds / ours.seconds:.1f} |"
-    )
+    row = f"| {program.name} | {rules} | {program.episodes} | {lines:,} | {len(theirs.files) or ''} |"
     print(row, flush=True)
     return row
+
+
+def speed(program: Program, rules: str, original: Path, clients: Path, rounds: int) -> str:
+    """Return how many times as fast ours is: the ratio of each round, and their median."""
+    ratios = []
+    for _ in range(rounds):
+        theirs, ours = (play(program, rules, original, clients, side) for side in SIDES)
+        if isinstance(theirs, str) or isinstance(ours, str):
+            return f"{program.name} ({rules}): a round failed: {theirs if isinstance(theirs, str) else ours}"
+        ratios.append(theirs.seconds / ours.seconds)
+    shown = " ".join(f"{ratio:.1f}" for ratio in sorted(ratios))
+    return f"{program.name} ({rules}): {median(ratios):.1f} times as fast (rounds: {shown})"
 
 
 def difference(theirs: Played, ours: Played) -> str:
@@ -110,11 +124,9 @@ def difference(theirs: Played, ours: Played) -> str:
 def publish(rows: list[str]) -> None:
     """Put the table into docs/migration.md in the place of the old one."""
     lines = [
-        "| program | rules | episodes | equal lines | equal files of weights | original | here | times as fast |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| program | rules | episodes | equal lines | equal files of weights |",
+        "|---|---|---:|---:|---:|",
         *rows,
-        "",
-        "Seconds of the whole program, its start and its own network included; each ran once, one after the other.",
     ]
     begin, end = "<!-- cyborg-clients: `make test-cyborg-clients` -->\n", "<!-- end cyborg-clients -->"
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), flags=re.S)
@@ -122,8 +134,14 @@ def publish(rows: list[str]) -> None:
     PAGE.write_text(pattern.sub(lambda _: text, PAGE.read_text()))
 
 
-def play(program: Program, rules: str, original: Path, clients: Path, folder: Path, side: str) -> Played | str:
+def play(program: Program, rules: str, original: Path, clients: Path, side: str) -> Played | str:
     """Run a program in a copy of its folder, with a copy of CybORG; return what it did, or why it could not."""
+    with tempfile.TemporaryDirectory() as folder:
+        return play_in(Path(folder), program, rules, original, clients, side)
+
+
+def play_in(folder: Path, program: Program, rules: str, original: Path, clients: Path, side: str) -> Played | str:
+    """Do so in this folder."""
     package = folder / "original"
     shutil.copytree(original, package, ignore=shutil.ignore_patterns("__pycache__", ".git"))
     home = folder / "client"

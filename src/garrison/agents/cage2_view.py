@@ -76,6 +76,11 @@ class Cage2View:
         twin._make_buffers(len(rows))
         return twin
 
+    def memory(self) -> NDArray[np.uint8]:
+        """Return what is kept for each environment, as bytes."""
+        kept = (np.asarray(self._memories), self._last)
+        return np.hstack([part.view(np.uint8).reshape(len(part), -1) for part in kept])
+
     def inputs(self, observations: NDArray[Any], starts: Flags) -> Bits:
         """Return the network's inputs; the memory is forgotten where an episode starts."""
         remember_batch(self._memories, self._scenario, starts, self._last, observations, self._inputs)

@@ -36,6 +36,10 @@ class InferenceNetwork(Protocol):
     def outputs(self) -> int:
         """How many logits it gives."""
 
+    @property
+    def is_recurrent(self) -> bool:
+        """Whether it has a state that goes from step to step."""
+
     def begin(self, num_envs: int) -> None:
         """Get ready for this many environments."""
 
@@ -59,6 +63,8 @@ def network_of(description: dict[str, Any], weights: Any) -> InferenceNetwork:
 
 class PlainNetwork:
     """The actor of a feed-forward policy of dense layers, in NumPy: nothing else needs to be installed to play."""
+
+    is_recurrent = False
 
     def __init__(self, description: dict[str, Any], weights: NDArray[np.float32]) -> None:
         config = policy_config(description)
@@ -132,6 +138,7 @@ class TorchNetwork:
     def __init__(self, policy: "Policy") -> None:
         self._policy = policy
         self.size, self.outputs = policy.seen.size, policy.actions.outputs
+        self.is_recurrent = policy.is_recurrent
         self._state: torch.Tensor | None = None
         self._before: torch.Tensor | None = None
         self._begins: torch.Tensor | None = None

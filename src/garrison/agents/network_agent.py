@@ -140,6 +140,10 @@ class NetworkAgent:
         twin._starts = self._starts[rows]
         return twin
 
+    def memory(self) -> NDArray[np.uint8] | None:
+        """Return what decides the next actions; None if they are drawn, or the network has a state of its own."""
+        return None if self.sample or self._network.is_recurrent else self._view.memory()
+
 
 def _value_unit(settings: dict[str, Any], state: dict[str, Any]) -> float | None:
     """Return what a value of 1 is worth in the environment's rewards, which learning has scaled; None if unknown."""

@@ -67,3 +67,9 @@ class WatchableAgent(Agent, Protocol):
         Both go on by themselves; `seed` decides what the new one draws. An agent without this is shown an episode
         again from its beginning, as often as its memory is needed: slower, and the same.
         """
+
+    def memory(self) -> NDArray[np.uint8] | None:
+        """Return (n, bytes) after `act`: where rows are equal, it will do the same on equal observations.
+
+        None, or no such method: nothing is known, or the agent draws. Where games have become equal, one is played.
+        """
