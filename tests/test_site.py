@@ -102,7 +102,9 @@ def test_pages_of_other_makers_are_shown_in_frames(pages: dict[str, Found]) -> N
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
 def test_every_public_name_is_on_its_page(stub: Path, pages: dict[str, Found]) -> None:
     package = ".".join(stub.parent.relative_to(SOURCE.parent).parts)
-    anchors = pages[f"api/{stub.parent.name}.html"].anchors
+    page = f"api/{stub.parent.name}"
+    assert f"{page}.html" in pages, f"write `::: {package}` into docs/{page}.md, and name it in the nav of mkdocs.yml"
+    anchors = pages[f"{page}.html"].anchors
     names = set(public(stub)) - set(FOREIGN)
     # A function in a module of the same name is found under both.
     missing = {name for name in names if not {f"{package}.{name}", f"{package}.{name}.{name}"} & anchors}
