@@ -51,16 +51,16 @@ def test_the_longer_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch:
 def test_the_commands_of_getting_started_work_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Seconds in the place of minutes, and ten episodes in the place of a thousand."""
+    """With an update or two in the place of minutes, and ten episodes in the place of a thousand."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(session, "score", lambda outcome: None)
     lines = [block.code for block in blocks((ROOT / "docs" / "getting_started.md").read_text()) if block.kind == "sh"]
-    commands = [shlex.split(line)[1:] for line in "".join(lines).splitlines() if line.startswith("garrison ")]
+    text = re.sub(r"--duration (\d+)s", lambda found: f"--steps {1024 * int(found[1])}", "".join(lines))
+    commands = [shlex.split(line)[1:] for line in text.splitlines() if line.startswith("garrison ")]
     assert [command[0] for command in commands] == EXPECTED
     for command in commands:
-        short = [re.sub(r"^(\d+)0s$", r"\1s", word) for word in command]
         few = ["--episodes", "10"] if command[0] == "evaluate" else []
-        assert cli.main([*short, *few]) == 0, capsys.readouterr().err
+        assert cli.main([*command, *few]) == 0, capsys.readouterr().err
     assert (tmp_path / "runs" / "first" / "index.html").exists()
 
 

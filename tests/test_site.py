@@ -65,10 +65,8 @@ def broken(site: Path, pages: dict[str, Found]) -> Iterator[str]:
                 continue
             there = str(target.resolve().relative_to(site.resolve()))
             # The theme makes some while it runs, and the pages in frames have fragments of another kind.
-            is_plain = (
-                parts.fragment and not parts.fragment.startswith("__") and there in pages and there not in EMBEDDED
-            )
-            if is_plain and unquote(parts.fragment) not in pages[there].anchors:
+            is_ours = there in pages and there not in EMBEDDED and not parts.fragment.startswith("__")
+            if is_ours and parts.fragment and unquote(parts.fragment) not in pages[there].anchors:
                 yield f"{name} -> {link}: there is no such anchor"
 
 
