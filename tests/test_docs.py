@@ -174,7 +174,7 @@ def knows(line: str) -> bool:
             return all(extra in EXTRAS for word in words for extra in re.findall(r"\w+", word.partition("[")[2]))
         case "python":
             return (ROOT / words[0]).exists()
-        case "uv" | "uvx" | "docker" | "chromium" | "python3" | ".":
+        case "uv" | "uvx" | "docker" | "sbatch" | "chromium" | "python3" | ".":
             return True
     return False
 

@@ -1,12 +1,16 @@
 """Every block of Python in the texts runs, as it stands; docs/extend has tests of its own (test_extension_docs.py)."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from garrison import cli
+from garrison.runs import session
 from tests.helpers.doc_blocks import ROOT, blocks, python_blocks, run_blocks, shorten_runs
 
 TEXTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "api").glob("*.md")])
@@ -14,6 +18,8 @@ ELSEWHERE = {"jax.md": "tests/jaxsim/test_jax_guide.py", "cluster.md": "tests/cl
 """Pages whose code needs more than the reference environment, and what runs them."""
 LONG = {"environments.md", "evaluation.md", "impala.md", "migration.md", "ppo.md", "training.md", "vector.md"}
 """Pages that train, start processes or change what `import CybORG` means."""
+EXPECTED = ["doctor", "evaluate", "evaluate", "watch", "train", "evaluate", "runs", "train"]
+"""The commands of the page for the first ten minutes."""
 PAGES = [text for text in TEXTS if python_blocks(text.read_text()) and text.name not in ELSEWHERE]
 
 
@@ -39,6 +45,23 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name in LONG], ids=lambda page: page.name)
 def test_the_longer_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_page(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.long
+def test_the_commands_of_getting_started_work_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an update or two in the place of minutes, and ten episodes in the place of a thousand."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(session, "score", lambda outcome: None)
+    lines = [block.code for block in blocks((ROOT / "docs" / "getting_started.md").read_text()) if block.kind == "sh"]
+    text = re.sub(r"--duration (\d+)s", lambda found: f"--steps {1024 * int(found[1])}", "".join(lines))
+    commands = [shlex.split(line)[1:] for line in text.splitlines() if line.startswith("garrison ")]
+    assert [command[0] for command in commands] == EXPECTED
+    for command in commands:
+        few = ["--episodes", "10"] if command[0] == "evaluate" else []
+        assert cli.main([*command, *few]) == 0, capsys.readouterr().err
+    assert (tmp_path / "runs" / "first" / "index.html").exists()
 
 
 def test_pages_that_are_run_elsewhere_are() -> None:
