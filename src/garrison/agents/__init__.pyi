@@ -6,3 +6,6 @@ from .protocol import Explanation as Explanation
 from .protocol import WatchableAgent as WatchableAgent
 from .sb3 import Sb3Agent as Sb3Agent
 from .scripted import SCRIPTED as SCRIPTED
+from .search_agent import SearchAgent as SearchAgent
+from .search_settings import Round as Round
+from .search_settings import SearchSettings as SearchSettings

@@ -1,13 +1,15 @@
 """Find an agent by its name, its run folder or its checkpoint.
 
 The agents in `shipped/` come with the package: what `garrison train record` and `garrison train record-head` left
-behind, without the learner's state. `python -m garrison.agents.ship RUN FILE` makes such a file.
+behind, without the learner's state. `python -m garrison.agents.ship RUN FILE` makes such a file. Each also comes with a
+search before every decision; how hard it searches stands behind an @: `record-search@50ms`.
 """
 
 from pathlib import Path
 from typing import Any
 
 from garrison.agents.scripted import SCRIPTED
+from garrison.agents.search_settings import DEFAULT_BUDGET, settings_of
 from garrison.contract.importing import import_named
 from garrison.errors import UserError
 from garrison.registration import CAGE2
@@ -15,6 +17,8 @@ from garrison.storage import checkpoint
 from garrison.storage.saved_run import require_agent
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
+SEARCHING = {"record-search": "record", "record-search-head": "record-head"}
+"""Agents that search, and whose network they search with"""
 
 ANY_ENVIRONMENT = "garrison.agents.spaces:SpaceAgent"
 KINDS = {CAGE2: "garrison.agents.network_agent:NetworkAgent"}
@@ -29,11 +33,16 @@ def load_agent(name: str, sample: bool = False) -> Any:
     `garrison.agents.spaces`.
 
     Args:
-        name: an agent's name or a path.
+        name: an agent's name or a path; `NAME@BUDGET` for one that searches, see `garrison.agents.search_settings`.
         sample: draw a network's actions instead of taking the likeliest.
     """
     if name in SCRIPTED:
         return SCRIPTED[name]()
+    searching, _, budget = name.partition("@")
+    if searching in SEARCHING:
+        from garrison.agents.search_agent import SearchAgent
+
+        return SearchAgent(load_agent(SEARCHING[searching], sample), settings_of(budget or DEFAULT_BUDGET), name)
     if name in SHIPPED or Path(name).exists():
         values = checkpoint.load(SHIPPED.get(name, Path(name)))
         require_agent(values, name)
@@ -42,7 +51,7 @@ def load_agent(name: str, sample: bool = False) -> Any:
         return kind.of(values, name, sample)
     from difflib import get_close_matches
 
-    names = [*SCRIPTED, *SHIPPED]
+    names = [*SCRIPTED, *SHIPPED, *SEARCHING]
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"give a run folder, a checkpoint or one of {', '.join(names)}."
     raise UserError(f"there is no agent, file or folder {name!r}; {hint}")

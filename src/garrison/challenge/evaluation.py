@@ -64,6 +64,11 @@ class Evaluation:
         return 1.96 * math.sqrt(sum(cell.stderr**2 for cell in self.cells))
 
     @property
+    def milliseconds_per_decision(self) -> float:
+        """What an action took, the simulator's step included."""
+        return 1000 * self.seconds / (self.episodes * sum(cell.length for cell in self.cells))
+
+    @property
     def is_official(self) -> bool:
         """Whether the cells are the challenge's nine."""
         return [(c.length, c.red) for c in self.cells] == [
@@ -100,7 +105,8 @@ class Evaluation:
         for length in lengths:
             shown = (of[red, length] for red in reds)
             lines.append(f"{length:>6} " + "".join(f"{f'{c.mean:.2f} ± {1.96 * c.stderr:.2f}':>20}" for c in shown))
-        lines += ["", f"total {self.total:.2f} ± {self.ci95:.2f}   (95 % confidence, {self.seconds:.1f} s)"]
+        took = f"{self.seconds:.1f} s, {self.milliseconds_per_decision:.2g} ms a decision"
+        lines += ["", f"total {self.total:.2f} ± {self.ci95:.2f}   (95 % confidence, {took})"]
         if self.is_official:
             lines += ["", *place_on_leaderboard(self.agent, self.rules, self.total, self.ci95)]
         return "\n".join(lines)

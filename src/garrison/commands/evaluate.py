@@ -24,8 +24,9 @@ class Arguments:
     environment is scored by the mean return of whole episodes."""
 
     agent: Annotated[str, tyro.conf.arg(metavar="AGENT")]
-    """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a run folder or a
-    checkpoint."""
+    """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a shipped one
+    (record, record-head), one with a search before each decision (record-search, record-search-head; or with another
+    budget than 10 ms record-search@1ms, record-search@50ms), a run folder or a checkpoint."""
     rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
     """The rules of the game. By default those that the agent was trained under, head for a scripted agent."""
     episodes: int | None = None

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from garrison.agents.equal_games import first_of_equal
 from garrison.cage2.names import NUM_ACTIONS, SCRIPTED_REDS
 from garrison.cage2.rng import seed_streams
 from garrison.cage2.vector_env import VectorEnv
 from garrison.episodes.episode import Episode
-from garrison.episodes.equal_games import first_of_equal
 from garrison.episodes.game import Game
 from garrison.errors import UserError
 from garrison.system import cores

@@ -31,6 +31,7 @@ from garrison.bench.method.limit_rows import (
 from garrison.bench.method.measure import provenance
 from garrison.bench.publish import stored, unmet_tables
 from garrison.bench.publish.keep import keep
+from garrison.bench.suites.search_scores import score_search
 from garrison.bench.suites.truth_player import play_by_values
 from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores
 from garrison.challenge.evaluation import evaluate
@@ -63,6 +64,8 @@ class Arguments(CommonArguments):
     """Of these episodes: one that no choice of an agent depended on."""
     defenders: tuple[str, ...] = ()
     """More defenders against attackers that they never met: names of agents, or folders of runs."""
+    search_episodes: int = 1000
+    """Episodes in each cell of the agent that searches, which takes milliseconds for a decision; at most `episodes`."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -95,6 +98,12 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     yield from rows_of_evaluation(
         "record", found, what=f"`{name}`, network only", command=f"garrison evaluate {name} {flags}", seeds=2
     )
+
+
+def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Score the shipped agent of these rules with a search before each decision."""
+    episodes = min(arguments.episodes, arguments.search_episodes)
+    yield from score_search(RECORDS[rules], rules, episodes, arguments.seed, seeds=2)
 
 
 def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
@@ -142,6 +151,7 @@ def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
+    "search": search_rows,
     "ceiling": ceiling_rows,
     "bound": bound_rows,
 }

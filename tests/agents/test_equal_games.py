@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from garrison.agents import load_agent
+from garrison.agents import equal_games, load_agent
+from garrison.agents.equal_games import PASSING, first_of_equal
 from garrison.cage2 import VectorEnv
-from garrison.episodes import equal_games
-from garrison.episodes.equal_games import PASSING, first_of_equal
 
 NOTHING = np.zeros((6, 1), np.uint8)
 

@@ -1,0 +1,2 @@
+from .filter import Belief as Belief
+from .filter import BeliefSettings as BeliefSettings
