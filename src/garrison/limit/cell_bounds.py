@@ -29,7 +29,7 @@ def upper_bounds(rules: str, red: str, lengths: tuple[int, ...]) -> UpperBounds:
     if red == "sleep":  # it never gets anything, no reward is above 0, and a defender that sleeps has 0
         return UpperBounds(dict.fromkeys(lengths, 0.0), 1, 0.0)
     began = process_time()
-    game = explore_game(rules, red)
+    game = explore_game(rules, red, max(lengths))
     returns = best_returns(game, max(lengths))
     found = {length: min(0.0, float(returns[length]) + ROUNDING) for length in lengths}
     return UpperBounds(found, game.size, process_time() - began)

@@ -27,7 +27,7 @@ session is never worse for Blue than a hidden one: Blue can play as if it were h
 
 AS_IT_IS = -2  # no list: those of a host are masks, or -1 before it was scanned
 
-MAX_BRANCHES = 8
+MAX_BRANCHES = 8  # an exploit fails, or its host is held in one of three ways: there are at most 4
 MAX_ALTERNATIVES = 6
 MAX_TARGETS = NUM_HOSTS
 

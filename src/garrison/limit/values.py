@@ -51,7 +51,7 @@ def look_back(
                 total += share * best
             turns[k] = total
     for k in range(len(values)):
-        if is_decision[k]:
+        if is_decision[k] and move_count[k] > 0:  # others lie behind the end of the episode
             best = -np.inf
             for m in range(move_start[k], move_start[k] + move_count[k]):
                 best = max(best, turns[move_to[m]] - move_cost[m])
