@@ -141,3 +141,11 @@ def test_clones_go_on_by_themselves() -> None:
 def test_wrong_settings_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         BeliefSettings(**settings)  # type: ignore[arg-type]
+
+
+def test_what_is_no_action_or_no_observation_is_refused() -> None:
+    belief = Belief("head")
+    with pytest.raises(UserError, match="52 bits"):
+        belief.update(0, np.zeros(50, np.int8))
+    with pytest.raises(UserError, match="action"):
+        belief.update(145, np.zeros(52, np.int8))

@@ -17,7 +17,8 @@ from garrison.belief.branching import Branching, Weights
 from garrison.belief.merging import merge
 from garrison.belief.state_stepper import States, Stepper
 from garrison.cage2.layout import MAX_LENGTH
-from garrison.cage2.names import DEFAULT_ENCODER, DEFAULT_RULES, NUM_HOSTS, REDS, SCRIPTED_REDS, Access
+from garrison.cage2.names import DEFAULT_ENCODER, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, REDS, SCRIPTED_REDS, Access
+from garrison.cage2.observe import NUM_BITS
 from garrison.cage2.vector_env import VectorEnv
 from garrison.contract.resets import whole
 from garrison.errors import UserError
@@ -85,6 +86,9 @@ class Belief:
 
     def update(self, action: int, observation: NDArray[Any]) -> None:
         """Take in what Blue did, one of the 145 actions, and the 52 bits that it was shown then."""
+        whole("action", action, 0, NUM_ACTIONS - 1)
+        if np.shape(observation) != (NUM_BITS,):
+            raise UserError(f"an observation has {NUM_BITS} bits; got an array of {np.shape(observation)}.")
         states, weights, bits = self._branching.outcomes(self.states, self.weights, action)
         differing = (bits != observation).sum(axis=1)
         nearest = differing.min()
