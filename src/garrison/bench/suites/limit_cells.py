@@ -67,7 +67,7 @@ class Arguments(CommonArguments):
     search_episodes: int = 1000
     """Episodes in each cell of the agent that searches, which takes milliseconds for a decision; at most `episodes`."""
     listed: int = LISTED
-    """User hosts, 0 to 3, on which Meander's bound counts what decoys take in time: more is tighter and takes longer."""
+    """User hosts, 0 to 3, on which Meander's bound counts the time of decoys: more is tighter and takes longer."""
     again: bool = False
     """Make rows again that are there already."""
 
