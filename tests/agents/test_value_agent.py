@@ -73,7 +73,7 @@ def test_it_forgets_at_a_reset_and_keeps_its_points_where_nobody_attacks(fakes: 
 
 @pytest.mark.long
 def test_what_an_action_is_worth_is_what_the_bounds_values_say() -> None:
-    game = explore_game("head", "bline")
+    game = explore_game("head", "bline", 100)
     referee = Referee(game, value_table(game, 100))
     values: Any = ActionValues.__new__(ActionValues)
     values._turns = referee.table.turns.astype(np.float32)
