@@ -109,13 +109,13 @@ def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score the agent that acts by the game's values over an exact belief."""
-    name = next(name for name, one in VALUED.items() if one == rules)
+    name = next(name for name, network in VALUED.items() if network == RECORDS[rules])
     episodes = min(arguments.episodes, arguments.search_episodes)
     found = evaluate(load_agent(name), rules=rules, episodes=episodes, seed=arguments.seed)
     yield from rows_of_evaluation(
         "values",
         found,
-        what=f"`{name}`: nothing is trained, {found.milliseconds_per_decision:.1f} ms a decision",
+        what=f"`{name}`: belief, values and network, {found.milliseconds_per_decision:.1f} ms a decision",
         command=f"garrison evaluate {name} --episodes {episodes} --seed {arguments.seed}",
     )
 
