@@ -21,7 +21,7 @@ GAMES = [("leaderboard", "bline"), ("head", "bline"), ("leaderboard", "meander")
 
 @cache
 def referee(rules: str, red: str) -> Referee:
-    game = explore_game(rules, red, STEPS[red])
+    game = explore_game(rules, red, STEPS[red], listed=3)
     return Referee(game, value_table(game, STEPS[red]))
 
 

@@ -83,6 +83,7 @@ def game_of(model: FiniteModel, start: int) -> Game:
         rules="none",
         red="none",
         steps=STEPS,
+        listed=0,
         firsts=np.arange(size),
         seconds=np.zeros(size, np.int64),
         is_decision=np.arange(size) < states,

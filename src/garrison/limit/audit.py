@@ -119,7 +119,7 @@ class Referee:
         """Hold the values `table` of `game` ready."""
         self.game, self.table = game, table
         scenario = load_scenario(rules=game.rules)
-        self._facts = (records(np.zeros(1, STATE)), records(scenario), records(make_tables(scenario)))
+        self._facts = (records(np.zeros(1, STATE)), records(scenario), records(make_tables(scenario, game.listed)))
         self._try = (records(np.zeros(1, TAPE)), records(np.zeros(1, OUTCOMES)))
         self._keys = game.table, game.firsts, game.seconds
         self.cost_of_end = -float(scenario[0]["confidentiality"][Host.OP_SERVER0])

@@ -17,7 +17,7 @@ from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, REDS, Host
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.step import reset
 from garrison.jit import kernel, records
-from garrison.limit.outcomes import OUTCOMES, find_outcomes
+from garrison.limit.outcomes import LONGEST, OUTCOMES, find_outcomes
 from garrison.limit.port_lists import make_tables
 from garrison.limit.positions import OVER, PRIVILEGED, pack, unpack
 
@@ -223,6 +223,7 @@ class Game:
     rules: str
     red: str
     steps: int
+    listed: int
     firsts: Longs
     seconds: Longs
     is_decision: NDArray[np.bool_]
@@ -243,12 +244,21 @@ class Game:
         return len(self.firsts)
 
 
-def explore_game(rules: str, red: str, steps: int, room: int = 1 << 18) -> Game:
-    """Return all positions that an episode of some steps can reach; `room` is for how many there is room at first."""
+def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, room: int = 1 << 18) -> Game:
+    """Return all positions that an episode of some steps can reach.
+
+    Args:
+        rules: `head` or `leaderboard`.
+        red: `bline` or `meander`.
+        steps: of the episode, at most `LONGEST`.
+        listed: against Meander, how many user hosts, from User1 on, keep Red's lists of their ports; up to 3, for
+            decoys cannot change that of User4. More of them make tighter bounds, and several times as many positions.
+        room: for how many positions there is room at first.
+    """
     scenario = load_scenario(rules=rules)
     state = np.zeros(1, STATE)
     state["red"] = REDS.index(red)
-    places = (np.zeros(1, STATE), scenario, make_tables(scenario), np.zeros(1, TAPE), np.zeros(1, OUTCOMES))
+    places = (np.zeros(1, STATE), scenario, make_tables(scenario, listed), np.zeros(1, TAPE), np.zeros(1, OUTCOMES))
     facts = [records(array) for array in (state, *places)]
     set_up(facts[0], facts[2])
     arrays: dict[str, Any] = {name: np.zeros(0, dtype) for name, (dtype, _) in LENGTHS.items()}
@@ -265,4 +275,4 @@ def explore_game(rules: str, red: str, steps: int, room: int = 1 << 18) -> Game:
     ends = {"move_to": counts[1], "move_cost": counts[1], "draws": counts[2], "odds": counts[2]}
     del arrays["todo"], arrays["depths"]
     kept = {name: array[: ends.get(name, counts[0])].copy() for name, array in arrays.items()}
-    return Game(rules, red, steps, table=table, **kept, rewards=rewards_of(kept["firsts"], facts[2]))
+    return Game(rules, red, steps, listed, table=table, **kept, rewards=rewards_of(kept["firsts"], facts[2]))

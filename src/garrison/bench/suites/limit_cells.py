@@ -39,7 +39,7 @@ from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
 from garrison.limit.audit import Referee
-from garrison.limit.cell_bounds import upper_bounds
+from garrison.limit.cell_bounds import LISTED, upper_bounds
 from garrison.limit.explore import explore_game
 from garrison.limit.values import value_table
 
@@ -67,6 +67,8 @@ class Arguments(CommonArguments):
     """More defenders against attackers that they never met: names of agents, or folders of runs."""
     search_episodes: int = 1000
     """Episodes in each cell of agents that take milliseconds for a decision; at most `episodes`."""
+    listed: int = LISTED
+    """User hosts, 0 to 3, on which Meander's bound counts the time of decoys: more is tighter and takes longer."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -147,8 +149,9 @@ def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Bound every defender from above, by dynamic programming over all positions of the game."""
     for red in REDS:
-        found = upper_bounds(rules, red, LENGTHS)
+        found = upper_bounds(rules, red, LENGTHS, arguments.listed)
         what = f"dynamic programming over {found.positions:,} positions of a defender that sees the truth"
+        listed = f" --listed {arguments.listed}" if arguments.listed != LISTED else ""
         for length in LENGTHS:
             yield make_row(
                 "bound",
@@ -156,7 +159,7 @@ def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
                 found.by_length[length],
                 0.0,
                 what=what if red != "sleep" else "no reward is above 0",
-                command=f"garrison bench limit --kinds bound --rules {rules}",
+                command=f"garrison bench limit --kinds bound --rules {rules}{listed}",
                 seconds=found.seconds,
                 proven=True,
             )
@@ -179,7 +182,7 @@ def run(arguments: Arguments) -> int:
     for rules in arguments.rules:
         choose("rules", rules, RULES)
     if arguments.quick:
-        arguments = replace(arguments, episodes=QUICK_EPISODES)
+        arguments = replace(arguments, episodes=QUICK_EPISODES, listed=0)
     result = load_or_begin(arguments.out)
     rows: list[Row] = result["rows"]
     for kind in [kind for kind in MAKERS if kind in (arguments.kinds or MAKERS)]:
