@@ -19,8 +19,8 @@ from garrison.storage.saved_run import require_agent
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
 SEARCHING = {"record-search": "record", "record-search-head": "record-head"}
 """Agents that search, and whose network they search with"""
-VALUED = {"record-values": "leaderboard", "record-values-head": "head"}
-"""Agents that act by the game's values, and under which rules"""
+VALUED = {"record-values": "record", "record-values-head": "record-head"}
+"""Agents that act by the game's values, and which network chooses where these leave it open"""
 
 ANY_ENVIRONMENT = "garrison.agents.spaces:SpaceAgent"
 KINDS = {CAGE2: "garrison.agents.network_agent:NetworkAgent"}
@@ -48,7 +48,7 @@ def load_agent(name: str, sample: bool = False) -> Any:
     if name in VALUED:
         from garrison.agents.value_agent import ValueAgent
 
-        return ValueAgent(VALUED[name], name)
+        return ValueAgent(load_agent(VALUED[name], sample), name=name)
     if name in SHIPPED or Path(name).exists():
         values = checkpoint.load(SHIPPED.get(name, Path(name)))
         require_agent(values, name)

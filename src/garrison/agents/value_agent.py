@@ -3,7 +3,9 @@
 What may be true, and how likely, is the exact belief of `garrison.belief`, made of what Blue did and was shown and of
 nothing else. What an action is worth in each possible state are the values behind the upper bound (`garrison.limit`):
 those of a defender that sees everything from the next step on. Such a rule (QMDP; Littman, Cassandra and Kaelbling
-1995) never acts only to learn, and loses little where beliefs are nearly certain, as they are here.
+1995) never acts only to learn, and loses little where beliefs are nearly certain, as they are here. The values take
+some decoys for free (`garrison.limit.positions`), so they leave many steps open: among actions that are about as good
+as the best a network chooses.
 """
 
 from typing import Any
@@ -12,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.agents.border import observed_bits
+from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Flags
 from garrison.belief.filter import Belief
-from garrison.cage2.names import ACTIONS, DEFAULT_ENCODER, NUM_ACTIONS, REDS, BlueKind, Red
+from garrison.cage2.names import ACTIONS, DEFAULT_RULES, NUM_ACTIONS, REDS, BlueKind, Red
 from garrison.limit.weighing import action_values
 
 LENGTHS = (30, 50, 100)
@@ -29,18 +32,20 @@ class ValueAgent:
     The values are made when the first episodes begin: one to three minutes for each set of rules, once in a process.
 
     Args:
-        rules: the rules that it plays by.
+        policy: the network that chooses among what is about as good; its rules are played.
+        margin: how much less than the best action another one may be worth to be about as good.
         name: what results call it.
     """
 
-    encoder = DEFAULT_ENCODER
-
-    def __init__(self, rules: str, name: str = "") -> None:
-        self.rules, self.name = rules, name or f"values, {rules}"
-        self._nothing_seen = Belief(rules, self.encoder)
+    def __init__(self, policy: NetworkAgent, margin: float = 0.03, name: str = "") -> None:
+        self.rules, self.encoder = policy.rules or DEFAULT_RULES, policy.encoder
+        self.name = name or f"{policy.name} with values"
+        self._policy, self._margin = policy, margin
+        self._nothing_seen = Belief(self.rules, self.encoder)
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
-        """Start new episodes in this many environments; nothing is drawn, so the seed does not matter."""
+        """Start new episodes in this many environments."""
+        self._policy.begin(num_envs, seed)
         self._values = {code: action_values(self.rules, red) for code, red in MET.items()}
         self.beliefs = [self._nothing_seen.clone() for _ in range(num_envs)]
         """What is believed about each environment, since its last observation"""
@@ -51,18 +56,23 @@ class ValueAgent:
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
         self._starts |= mask
+        self._policy.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
         bits = observed_bits(observations, len(self._starts))
         self._clocks = np.where(self._starts, 0, self._clocks + 1)
+        self._policy.act(bits)
+        likely = self._policy.explain().probabilities
         for row, belief in enumerate(self.beliefs):
             if self._starts[row]:
                 belief.begin()
             else:
                 belief.update(int(self._last[row]), bits[row])
-            self._last[row] = self._worth(belief, int(self._clocks[row])).argmax()
+            worth = self._worth(belief, int(self._clocks[row]))
+            self._last[row] = np.where(worth >= worth.max() - self._margin, likely[row], -1.0).argmax()
         self._starts[:] = False
+        self._policy.took(self._last)
         return self._last.copy()
 
     def _worth(self, belief: Belief, clock: int) -> NDArray[np.float64]:

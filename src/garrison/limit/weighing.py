@@ -52,7 +52,7 @@ class ActionValues:
     """The values of one game, held ready for states of the simulator; making it takes a minute or two."""
 
     def __init__(self, rules: str, red: str) -> None:
-        game = explore_game(rules, red)
+        game = explore_game(rules, red, LONGEST)
         self._turns = value_table(game, LONGEST).turns.astype(np.float32)
         scenario = load_scenario(rules=rules)
         self._facts = (records(np.zeros(1, STATE)), records(scenario), records(make_tables(scenario)))

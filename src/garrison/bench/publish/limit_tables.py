@@ -8,7 +8,7 @@ from garrison.bench.publish.stored import StoredResult, load
 from garrison.formatting import short
 from garrison.report.page import Bars, Page, bars
 
-FAIR = ("record", "search")
+FAIR = ("record", "search", "values")
 """The kinds of our defenders that see only what the challenge shows."""
 TOTAL = "total"
 
@@ -20,7 +20,7 @@ def limit_table(folder: Path) -> str:
     cells = markdown(
         ("rules", "red", "steps", *KINDS.values(), "left at most"),
         cell_lines(rows),
-        "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the better of our two",
+        "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our three",
         "defenders to the bound. A total is the sum of the nine cells. Under `head` there is no leaderboard.",
         f"`{result['method']['command']}` ({link('limit')}).",
         left=3,
