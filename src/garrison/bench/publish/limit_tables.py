@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from garrison.bench.method.limit_rows import CELLS, KINDS, RULES, Cell, Row, cell_of, find_row
+from garrison.bench.method.limit_rows import CELLS, KINDS, RULES, Cell, Row, find_row
 from garrison.bench.publish.markdown import link, markdown
 from garrison.bench.publish.stored import StoredResult, load
 from garrison.formatting import short
@@ -18,7 +18,7 @@ def limit_table(folder: Path) -> str:
     result = load(folder, "limit")
     rows: list[Row] = result["rows"]
     cells = markdown(
-        ("rules", "red", "steps", *KINDS.values(), "left at most"),
+        cell_header(rows),
         cell_lines(rows),
         "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our three",
         "defenders to the bound. A total is the sum of the nine cells. Under `head` there is no leaderboard.",
@@ -34,15 +34,25 @@ def limit_table(folder: Path) -> str:
     return f"{cells}\n\n{origins}"
 
 
+def known_kinds(rows: list[Row]) -> dict[str, str]:
+    """Return the kinds of which there are rows, and what tables call them."""
+    return {kind: name for kind, name in KINDS.items() if any(row["kind"] == kind for row in rows)}
+
+
+def cell_header(rows: list[Row]) -> tuple[str, ...]:
+    """Return the header of `cell_lines`."""
+    return ("rules", "red", "steps", *known_kinds(rows).values(), "left at most")
+
+
 def cell_lines(rows: list[Row]) -> list[tuple[str, ...]]:
     """Return a line for each cell that can be lost, and the sums."""
     lines = []
     for rules in RULES:
         for cell in [c for c in CELLS if c[0] == rules and c[1] != "sleep"]:
-            found = [find_row(rows, kind, cell) for kind in KINDS]
+            found = [find_row(rows, kind, cell) for kind in known_kinds(rows)]
             lines.append((rules, cell[1], str(cell[2]), *map(_number, found), _left(rows, [cell])))
         all_cells = [c for c in CELLS if c[0] == rules]
-        sums = [_sum(rows, kind, all_cells) for kind in KINDS]
+        sums = [_sum(rows, kind, all_cells) for kind in known_kinds(rows)]
         lines.append((rules, TOTAL, "", *("" if s is None else f"**{s:.2f}**" for s in sums), _left(rows, all_cells)))
     return lines
 
@@ -91,12 +101,10 @@ def limit_cells(page: Page, result: StoredResult) -> None:
         cells = [c for c in CELLS if c[0] == rules and c[1] != "sleep"]
         found = [
             Bars(name, [None if (row := find_row(rows, kind, cell)) is None else -row["value"] for cell in cells])
-            for kind, name in KINDS.items()
-            if any(row["kind"] == kind and cell_of(row) in cells for row in rows)
+            for kind, name in known_kinds(rows).items()
         ]
         names = [f"{red} {length}" for _, red, length in cells]
         title = f"What an episode costs, rules {rules}: no defender can pay less than the bound"
         page.chart(bars(names, found, y_label="mean cost of an episode"), title)
-    header = ["rules", "red", "steps", *KINDS.values(), "left at most"]
-    page.table(header, [[text.strip("*") for text in line] for line in cell_lines(rows)])
+    page.table(cell_header(rows), [[text.strip("*") for text in line] for line in cell_lines(rows)])
     page.table(["rules", "row", "what", "runs", "episodes", "CPU"], origin_lines(rows), folded="where they come from")
