@@ -113,11 +113,12 @@ def test_the_induction_takes_the_better_of_two_alternatives(fault: FiniteModel) 
     game = game_of(fault, 2)
     plain = best_returns(game, STEPS)[STEPS]
     draws, odds = game.draws.tolist(), game.odds.tolist()
-    begin = int(game.turn_start[3])
+    repair = 4  # behind the three states, the second turn of the first of them
+    begin = int(game.turn_start[repair])
     gift = replace(
         game,
         draws=np.array([*draws, 1, 2, 3, *draws[begin + 3 : begin + 6], 1, 1], np.int32),
         odds=np.array([*odds, 0.0, 1.0, 0.0, *odds[begin + 3 : begin + 6], 0.0, 1.0]),
-        turn_start=np.where(np.arange(game.size) == 3, len(draws), game.turn_start),
+        turn_start=np.where(np.arange(game.size) == repair, len(draws), game.turn_start),
     )
     assert best_returns(gift, STEPS)[STEPS] > plain + 0.1

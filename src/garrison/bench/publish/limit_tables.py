@@ -99,6 +99,8 @@ def limit_cells(page: Page, result: StoredResult) -> None:
     rows: list[Row] = result["rows"]
     for rules in RULES:
         cells = [c for c in CELLS if c[0] == rules and c[1] != "sleep"]
+        if not any(row["rules"] == rules and row["red"] != "sleep" for row in rows):
+            continue
         found = [
             Bars(name, [None if (row := find_row(rows, kind, cell)) is None else -row["value"] for cell in cells])
             for kind, name in known_kinds(rows).items()
