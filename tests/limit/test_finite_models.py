@@ -1,9 +1,13 @@
 """The theory on a toy problem: a fault that is repaired, awaited or looked for, seen only through a noisy signal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from garrison.limit.finite_models import FiniteModel, exact_value, hindsight_values, state_values
+from garrison.limit.explore import GameGraph
+from garrison.limit.values import best_returns, value_table
+from tests.helpers.finite_models import FiniteModel, exact_value, hindsight_values, state_values
 
 STEPS = 5
 SCENARIOS = 1000
@@ -61,3 +65,60 @@ def test_a_wrong_guess_is_a_looser_bound_but_still_one(fault: FiniteModel, seed:
     margin = 3 * found.std() / np.sqrt(SCENARIOS)
     assert found.mean() - margin > exact_value(fault, STEPS)
     assert found.mean() > fault.start @ values[STEPS]
+
+
+def game_of(model: FiniteModel, start: int) -> GameGraph:
+    """Return the model as positions: the states, `start` first, and behind them a turn for each state and action."""
+    states, actions = model.rewards.shape
+    order = [start, *(s for s in range(states) if s != start)]
+    turns = states * actions
+    size = states + turns
+    draws, odds, begins = [], [], []
+    for s in order:
+        for a in range(actions):
+            begins.append(len(draws))
+            draws += [1, 1, states, *range(states)]  # one target, one alternative, a branch to each state
+            odds += [0.0, 1.0, 0.0, *model.moves[s, a, order]]
+    return GameGraph(
+        rules="none",
+        red="none",
+        steps=STEPS,
+        listed=0,
+        firsts=np.arange(size),
+        seconds=np.zeros(size, np.int64),
+        is_decision=np.arange(size) < states,
+        is_turn=np.arange(size) >= states,
+        move_start=np.append(np.arange(states) * actions, np.zeros(turns, np.int64)),
+        move_count=np.append(np.full(states, actions, np.int32), np.zeros(turns, np.int32)),
+        move_to=np.arange(states, size, dtype=np.int32),
+        move_cost=-model.rewards[order].ravel(),
+        turn_start=np.append(np.zeros(states, np.int64), begins),
+        draws=np.array(draws, np.int32),
+        odds=np.array(odds),
+        rewards=np.zeros(size),
+        table=np.zeros(0, np.int32),
+    )
+
+
+@pytest.mark.parametrize("start", range(3))
+def test_the_induction_over_positions_finds_the_known_optimum(fault: FiniteModel, start: int) -> None:
+    values = state_values(fault, STEPS)
+    game = game_of(fault, start)
+    assert best_returns(game, STEPS) == pytest.approx(values[:, start], abs=1e-12)
+    assert value_table(game, STEPS).values[STEPS, 0] == pytest.approx(values[STEPS, start], abs=1e-12)
+
+
+def test_the_induction_takes_the_better_of_two_alternatives(fault: FiniteModel) -> None:
+    """A present can only help: beside the true branches of a turn, an alternative that leads to the best state."""
+    game = game_of(fault, 2)
+    plain = best_returns(game, STEPS)[STEPS]
+    draws, odds = game.draws.tolist(), game.odds.tolist()
+    repair = 4  # behind the three states, the second turn of the first of them
+    begin = int(game.turn_start[repair])
+    gift = replace(
+        game,
+        draws=np.array([*draws, 1, 2, 3, *draws[begin + 3 : begin + 6], 1, 1], np.int32),
+        odds=np.array([*odds, 0.0, 1.0, 0.0, *odds[begin + 3 : begin + 6], 0.0, 1.0]),
+        turn_start=np.where(np.arange(game.size) == repair, len(draws), game.turn_start),
+    )
+    assert best_returns(gift, STEPS)[STEPS] > plain + 0.1

@@ -13,3 +13,4 @@ from .scripted import SCRIPTED as SCRIPTED
 from .search_agent import SearchAgent as SearchAgent
 from .search_settings import Round as Round
 from .search_settings import SearchSettings as SearchSettings
+from .value_agent import ValueAgent as ValueAgent

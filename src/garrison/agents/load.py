@@ -19,6 +19,8 @@ from garrison.storage.saved_run import require_agent
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
 SEARCHING = {"record-search": "record", "record-search-head": "record-head"}
 """Agents that search, and whose network they search with"""
+VALUED = {"record-values": "record", "record-values-head": "record-head"}
+"""Agents that act by the game's values, and which network chooses where these leave it open"""
 
 ANY_ENVIRONMENT = "garrison.agents.spaces:SpaceAgent"
 KINDS = {CAGE2: "garrison.agents.network_agent:NetworkAgent"}
@@ -43,6 +45,10 @@ def load_agent(name: str, sample: bool = False) -> Any:
         from garrison.agents.search_agent import SearchAgent
 
         return SearchAgent(load_agent(SEARCHING[searching], sample), settings_of(budget or DEFAULT_BUDGET), name)
+    if name in VALUED:
+        from garrison.agents.value_agent import ValueAgent
+
+        return ValueAgent(load_agent(VALUED[name], sample), name=name)
     values = saved_agent(name)
     kind = import_named(KINDS.get(values["experiment"]["env"]["env"], ANY_ENVIRONMENT))
     require_agent(values, name, kind.needs)
@@ -57,7 +63,7 @@ def saved_agent(name: str) -> dict[str, Any]:
         return values
     from difflib import get_close_matches
 
-    names = [*SCRIPTED, *SHIPPED, *SEARCHING]
+    names = [*SCRIPTED, *SHIPPED, *SEARCHING, *VALUED]
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"give a run folder, a checkpoint or one of {', '.join(names)}."
     raise UserError(f"there is no agent, file or folder {name!r}; {hint}")

@@ -4,5 +4,5 @@ A defender that sees the true state can do at least as well as one that sees wha
 enough to be solved when everything is dropped that changes nothing (`positions`), and where it is not, Blue is given
 presents that can only help it. `explore` finds every position by running the simulator on every action and every draw,
 `values` goes back from the end of the episode, `cell_bounds` gives the numbers, and `audit` holds the values against
-real episodes, step by step. `finite_models` has the theory on small tables, where the true optimum is known.
+real episodes, step by step.
 """

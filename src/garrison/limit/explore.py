@@ -1,4 +1,4 @@
-"""All positions that a game can reach, and what leads from each to which.
+"""All positions that an episode can reach, and what leads from each to which.
 
 A *decision* is a position in which Blue is to act, a *turn* one in which Blue has acted and Red is to move. Both are
 positions; many are both. Blue's 145 actions are all tried on the simulator; those that lead to the same turn are one
@@ -16,17 +16,14 @@ from garrison.cage2.layout import STATE, TAPE, Record
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, REDS, Host
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.step import reset
-from garrison.errors import GarrisonError
 from garrison.jit import kernel, records
-from garrison.limit.outcomes import OUTCOMES, find_outcomes
+from garrison.limit.outcomes import LONGEST, OUTCOMES, find_outcomes
 from garrison.limit.port_lists import make_tables
 from garrison.limit.positions import OVER, PRIVILEGED, pack, unpack
 
 Longs = NDArray[np.int64]
 
-# What is full when `explore` stops early.
-DONE, POSITIONS_FULL, MOVES_FULL, BRANCHES_FULL = 0, 1, 2, 3
-MAX_MOVES = 64  # that differ, in one position
+MAX_ENTRIES = 1024  # of one turn, and also more than the positions that can follow on it
 
 
 @kernel
@@ -85,6 +82,7 @@ def explore(
     is_decision: NDArray[np.bool_],
     is_turn: NDArray[np.bool_],
     todo: Longs,
+    depths: NDArray[np.int16],
     move_start: Longs,
     move_count: NDArray[np.int32],
     move_to: NDArray[np.int32],
@@ -92,29 +90,37 @@ def explore(
     turn_start: Longs,
     draws: NDArray[np.int32],
     odds: NDArray[np.float64],
+    steps: int,
     counts: Longs,
-) -> int:
-    """Explore from the position of `state[0]`, which has the number 0.
+) -> bool:
+    """Explore what `steps` steps can reach, and return True; or until an array is full, to go on with longer ones.
 
-    `counts` has how many positions, moves, and entries of turns there are. A turn is written into `draws` and `odds`
-    as: the number of targets; for each target (odds: its probability) the number of alternatives; for each alternative
-    the number of branches; for each branch the position's number (odds: its probability).
+    The position of `state[0]` at first has the number 0. `counts` has how many positions, moves, entries of turns,
+    things to do and things done there are. A turn is written into `draws` and `odds` as: the number of targets; for
+    each target (odds: its probability) the number of alternatives; for each alternative the number of branches; for
+    each branch the position's number (odds: its probability).
     """
     sc, tables, tape, out = scenario[0], port_lists[0], tapes[0], outcomes[0]
-    first, second = pack(state[0], sc, tables)
-    number_of(first, second, table, firsts, seconds, counts)
-    is_decision[0] = True
-    todo[0] = 0
-    waiting = 1
-    while waiting > 0:
-        waiting -= 1
-        k = int(todo[waiting] >> 1)
-        red_turn = todo[waiting] & 1
-        if counts[0] + 4 * MAX_MOVES > len(firsts) or waiting + 4 * MAX_MOVES > len(todo):
-            return POSITIONS_FULL
-        if red_turn == 0:
-            if counts[1] + MAX_MOVES > len(move_to):
-                return MOVES_FULL
+    if counts[0] == 0:
+        first, second = pack(state[0], sc, tables)
+        number_of(first, second, table, firsts, seconds, counts)
+        is_decision[0] = True
+        counts[3] = 1
+    while counts[4] < counts[3]:
+        end = int(counts[3])
+        if (
+            counts[0] + MAX_ENTRIES > len(firsts)
+            or counts[1] + NUM_ACTIONS > len(move_to)
+            or counts[2] + MAX_ENTRIES > len(draws)
+        ):
+            return False
+        k = int(todo[counts[4]] >> 1)
+        depth = depths[counts[4]]
+        is_blues = todo[counts[4]] & 1 == 0
+        counts[4] += 1
+        if is_blues and depth >= steps:
+            continue
+        if is_blues:
             begin = int(counts[1])
             move_start[k] = begin
             n = 0
@@ -135,13 +141,13 @@ def explore(
                 n += 1
                 if not is_turn[to]:
                     is_turn[to] = True
-                    todo[waiting] = 2 * to + 1
-                    waiting += 1
+                    todo[end] = 2 * to + 1
+                    depths[end] = depth
+                    end += 1
             move_count[k] = n
             counts[1] += n
+            counts[3] = end
             continue
-        if counts[2] + 1024 > len(draws):
-            return BRANCHES_FULL
         unpack(firsts[k], seconds[k], state[0], sc, tables)
         find_outcomes(state, scratch, sc, tables, tape, True, out)
         w = int(counts[2])
@@ -162,10 +168,19 @@ def explore(
                     w += 1
                     if not is_decision[to] and out.first[i, a, b] != OVER:
                         is_decision[to] = True
-                        todo[waiting] = 2 * to
-                        waiting += 1
+                        todo[end] = 2 * to
+                        depths[end] = depth + 1
+                        end += 1
         counts[2] = w
-    return DONE
+        counts[3] = end
+    return True
+
+
+@kernel(cached=True)
+def fill_table(table: NDArray[np.int32], firsts: Longs, seconds: Longs, count: int) -> None:
+    """Enter the positions into an empty hash table."""
+    for k in range(count):
+        table[find(int(firsts[k]), int(seconds[k]), table, firsts, seconds)] = k
 
 
 @kernel(cached=True)
@@ -183,12 +198,32 @@ def set_up(state: NDArray[np.void], scenario: NDArray[np.void]) -> None:
     reset(state[0], scenario[0])
 
 
+LENGTHS: dict[str, tuple[Any, int]] = {
+    "firsts": (np.int64, 1),
+    "seconds": (np.int64, 1),
+    "is_decision": (np.bool_, 1),
+    "is_turn": (np.bool_, 1),
+    "todo": (np.int64, 2),
+    "depths": (np.int16, 2),
+    "move_start": (np.int64, 1),
+    "move_count": (np.int32, 1),
+    "move_to": (np.int32, 6),
+    "move_cost": (np.float64, 6),
+    "turn_start": (np.int64, 1),
+    "draws": (np.int32, 16),
+    "odds": (np.float64, 16),
+}
+"""The arrays of `explore`: their types, and how long they are for each position that there is room for."""
+
+
 @dataclass(frozen=True)
-class Game:
-    """Everything that can happen in one game: under one set of rules, against one attacker."""
+class GameGraph:
+    """Everything that can happen in episodes of at most `steps` steps under one set of rules, against one attacker."""
 
     rules: str
     red: str
+    steps: int
+    listed: int
     firsts: Longs
     seconds: Longs
     is_decision: NDArray[np.bool_]
@@ -209,40 +244,35 @@ class Game:
         return len(self.firsts)
 
 
-def explore_game(rules: str, red: str, positions: int = 1 << 22) -> Game:
-    """Return all positions of a game; `positions` is how many there is room for at first."""
+def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, room: int = 1 << 18) -> GameGraph:
+    """Return all positions that an episode of some steps can reach.
+
+    Args:
+        rules: `head` or `leaderboard`.
+        red: `bline` or `meander`.
+        steps: of the episode, at most `LONGEST`.
+        listed: against Meander, how many user hosts, from User1 on, keep Red's lists of their ports; up to 3, for
+            decoys cannot change that of User4. More of them make tighter bounds, and several times as many positions.
+        room: for how many positions there is room at first.
+    """
     scenario = load_scenario(rules=rules)
-    tables = make_tables(scenario)
-    while True:
-        state, scratch, tape = np.zeros(1, STATE), np.zeros(1, STATE), np.zeros(1, TAPE)
-        state["red"] = REDS.index(red)
-        set_up(records(state), records(scenario))
-        n = positions
-        arrays: dict[str, Any] = {
-            "table": np.full(1 << (2 * n - 1).bit_length(), -1, np.int32),
-            "firsts": np.zeros(n, np.int64),
-            "seconds": np.zeros(n, np.int64),
-            "is_decision": np.zeros(n, np.bool_),
-            "is_turn": np.zeros(n, np.bool_),
-            "todo": np.zeros(2 * n, np.int64),
-            "move_start": np.zeros(n, np.int64),
-            "move_count": np.zeros(n, np.int32),
-            "move_to": np.zeros(8 * n, np.int32),
-            "move_cost": np.zeros(8 * n),
-            "turn_start": np.zeros(n, np.int64),
-            "draws": np.zeros(48 * n, np.int32),
-            "odds": np.zeros(48 * n),
-        }
-        counts = np.zeros(3, np.int64)
-        facts = [records(a) for a in (state, scratch, scenario, tables, tape, np.zeros(1, OUTCOMES))]
-        full = explore(*facts, *arrays.values(), counts)  # type: ignore[call-arg]
-        if full == DONE:
-            break
-        positions *= 2
-        if positions > 1 << 27:
-            raise GarrisonError("the game has more positions than there is room for.")
-    size, moves, entries = (int(count) for count in counts)
-    ends = {"move_to": moves, "move_cost": moves, "draws": entries, "odds": entries, "table": len(arrays["table"])}
-    del arrays["todo"]
-    kept = {name: array[: ends.get(name, size)].copy() for name, array in arrays.items()}
-    return Game(rules, red, **kept, rewards=rewards_of(kept["firsts"], records(scenario)))
+    state = np.zeros(1, STATE)
+    state["red"] = REDS.index(red)
+    places = (np.zeros(1, STATE), scenario, make_tables(scenario, listed), np.zeros(1, TAPE), np.zeros(1, OUTCOMES))
+    facts = [records(array) for array in (state, *places)]
+    set_up(facts[0], facts[2])
+    arrays: dict[str, Any] = {name: np.zeros(0, dtype) for name, (dtype, _) in LENGTHS.items()}
+    counts = np.zeros(5, np.int64)
+    done = False
+    while not done:
+        for name, (_, times) in LENGTHS.items():
+            more = np.zeros(times * room - len(arrays[name]), arrays[name].dtype)
+            arrays[name] = np.concatenate([arrays[name], more])
+        table = np.full(1 << (2 * room - 1).bit_length(), -1, np.int32)
+        fill_table(table, arrays["firsts"], arrays["seconds"], int(counts[0]))
+        done = explore(*facts, table, *arrays.values(), steps, counts)  # type: ignore[call-arg]
+        room *= 2
+    ends = {"move_to": counts[1], "move_cost": counts[1], "draws": counts[2], "odds": counts[2]}
+    del arrays["todo"], arrays["depths"]
+    kept = {name: array[: ends.get(name, counts[0])].copy() for name, array in arrays.items()}
+    return GameGraph(rules, red, steps, listed, table=table, **kept, rewards=rewards_of(kept["firsts"], facts[2]))

@@ -14,7 +14,7 @@ from garrison.cage2.names import NUM_EXPLOITS, NUM_HOSTS, Host, Red, RedKind, So
 from garrison.cage2.red import choose_red_action
 from garrison.cage2.rng import count_bits
 from garrison.jit import kernel
-from garrison.limit.positions import HIDDEN, NUM_LISTED, hold_on, pack
+from garrison.limit.positions import HIDDEN, hold_on, pack
 
 LONGEST = 100
 """Steps of the longest episodes that the values are for."""
@@ -27,7 +27,7 @@ session is never worse for Blue than a hidden one: Blue can play as if it were h
 
 AS_IT_IS = -2  # no list: those of a host are masks, or -1 before it was scanned
 
-MAX_BRANCHES = 8
+MAX_BRANCHES = 8  # an exploit fails, or its host is held in one of three ways: there are at most 4
 MAX_ALTERNATIVES = 6
 MAX_TARGETS = NUM_HOSTS
 
@@ -64,7 +64,7 @@ def find_outcomes(
     for i in range(out.targets):
         target = int(out.host[i])
         _aim(tape, target)
-        free = gifts and _is_free(state[0], kind, target)
+        free = gifts and _is_free(state[0], tables, kind, target)
         out.alternatives[i] = tables.count[target] if free else 1
         for a in range(out.alternatives[i]):
             chosen = int(tables.choices[target, a]) if free else AS_IT_IS
@@ -109,10 +109,10 @@ def _find_targets(state: NDArray[np.void], scratch: NDArray[np.void], sc: Record
 
 
 @kernel
-def _is_free(env: Record, kind: int, target: int) -> bool:
+def _is_free(env: Record, tables: Record, kind: int, target: int) -> bool:
     """Return whether Blue may choose Red's list of this host now."""
     if kind == RedKind.EXPLOIT:
-        listed = Host.USER1 <= target < Host.USER1 + NUM_LISTED
+        listed = Host.USER1 <= target < Host.USER1 + tables.listed
         return bool(env.red_ports[target] >= 0 and (target == Host.OP_SERVER0 if env.red == Red.BLINE else not listed))
     return bool(kind == RedKind.SCAN and env.red == Red.BLINE and target >= Host.USER1 and env.red_ports[target] >= 0)
 

@@ -13,14 +13,16 @@ TABLES = np.dtype(
         ("choices", np.int16, (NUM_HOSTS, MAX_CHOICES)),  # lists that differ in what an exploit does
         ("count", np.int8, NUM_HOSTS),  # of these
         ("index", np.int8, (NUM_HOSTS, 2 ** len(PORTS))),  # which of them is as good as a list, -1: none can be this
+        ("listed", np.int8),  # how many user hosts, from User1 on, have their lists in Meander's positions
         ("reportable", np.int8, NUM_HOSTS),  # a session here can be a reverse shell, which Blue may be told of
     ]
 )
 
 
-def make_tables(scenario: NDArray[np.void]) -> NDArray[np.void]:
-    """Return one record of `TABLES` for a scenario."""
+def make_tables(scenario: NDArray[np.void], listed: int = 0) -> NDArray[np.void]:
+    """Return one record of `TABLES` for a scenario; `listed` is a field of it."""
     tables = np.zeros(1, TABLES)
+    tables["listed"] = listed
     sc, table = scenario[0], tables[0]
     for host in range(NUM_HOSTS):
         table["index"][host] = -1

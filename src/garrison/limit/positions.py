@@ -16,9 +16,9 @@ And what is given to Blue as a present, so that the value of a position is never
 
 * Process ids: `outcomes.REUSE` says how.
 * Free lists. Where a list is not part of the position, Blue may choose Red's list in the moment of an exploit, among
-  all that decoys could have made; the true one is among them. For Meander these are the lists of all hosts but User1
-  to User3, for B_line that of Op_Server0, and that of the user host from a second scan on. Whether a scan was answered
-  is kept.
+  all that decoys could have made; the true one is among them. For Meander these are the lists of all hosts but
+  `listed` user hosts, for B_line that of Op_Server0, and that of the user host from a second scan on. Whether a scan
+  was answered is kept.
 * Once Meander has been privileged in the Operational subnet, the game ends for Blue (`is_over`), at the least that this
   can still cost.
 """
@@ -35,7 +35,6 @@ NONE, REMOVABLE, HIDDEN, PRIVILEGED = 0, 1, 2, 3  # what Red has on a host
 OVER = 1 << 62
 """The first integer of the position after Blue's game has ended; the second is 0."""
 
-NUM_LISTED = 3  # user hosts from User1 on whose lists are part of Meander's positions; decoys cannot change User4's
 OP_HOSTS = 15 << Host.OP_HOST0
 # The ports that decoys can add to Enterprise0, as masks: 25, 80, 443. Each is as good as another.
 LINUX_PORTS = (1 << 2, 1 << 5, 1 << 8)
@@ -140,7 +139,7 @@ def _pack_meander(env: Record, sc: Record, tables: Record) -> tuple[int, int]:
     subnets = 0
     for s in range(NUM_SUBNETS):
         subnets |= int(env.known_subnet[s]) << s
-    for i in range(NUM_LISTED):
+    for i in range(tables.listed):
         h = Host.USER1 + i
         if (escalated >> h) & 1 == 0:
             ports = int(env.red_ports[h]) if (int(env.scanned) >> h) & 1 else int(env.ports[h])
@@ -170,7 +169,7 @@ def _unpack_meander(lists: int, second: int, env: Record, sc: Record, tables: Re
         is_op = (OP_HOSTS >> h) & 1
         if (int(env.scanned) >> h) & 1 and (not is_op or (answered >> (h - Host.OP_HOST0)) & 1):
             env.red_ports[h] = sc.image_ports[h]
-    for i in range(NUM_LISTED):
+    for i in range(tables.listed):
         h = Host.USER1 + i
         ports = int(tables.choices[h, (lists >> (3 * i)) & 7])
         if (int(env.scanned) >> h) & 1:

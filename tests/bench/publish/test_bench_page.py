@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from garrison import cli
+from garrison.bench.method.limit_rows import make_row
 from garrison.bench.publish import bench_page, stored
 from garrison.bench.publish.chart_parts import row_bars
 from garrison.bench.suites import learning_runs, user_figures, user_tables
@@ -116,6 +117,12 @@ def everything(folder: Path) -> None:
     (folder / "record.json").write_text(
         json.dumps({"machine": MACHINE, "runs": [run | {"curve": curve, "evaluation": score}]})
     )
+    unmet = {"rules": "head", "attacker": "a late one", "defender": "sleep", "value": -3.0, "margin": 0.1}
+    (folder / "limit-unmet.json").write_text(json.dumps({"machine": MACHINE, "rows": [unmet]}))
+    bound = make_row(
+        "bound", ("head", "bline", 30), -3.5, 0.0, what="a bound", command="garrison bench limit", proven=True
+    )
+    (folder / "limit.json").write_text(json.dumps({"machine": MACHINE, "rows": [bound]}))
 
 
 def parse(html: str) -> ElementTree.Element:

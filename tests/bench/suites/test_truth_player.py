@@ -42,7 +42,7 @@ def test_its_rows_are_what_it_scores_and_nothing_is_lost_to_one_that_sleeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     explored = []
-    monkeypatch.setattr(limit_cells, "explore_game", lambda rules, red: explored.append((rules, red)))
+    monkeypatch.setattr(limit_cells, "explore_game", lambda rules, red, steps: explored.append((rules, red)))
     monkeypatch.setattr(limit_cells, "value_table", lambda game, steps: steps)
     monkeypatch.setattr(limit_cells, "Referee", lambda game, table: table)
     scored = lambda referee, length, episodes, seed: np.array([-1.0, -3.0]) * length  # noqa: E731

@@ -27,6 +27,7 @@ KINDS: dict[str, str] = {
     "leaderboard": "leaderboard #1",
     "record": "our record",
     "search": "with search",
+    "values": "belief and values",
     "ceiling": "empirical ceiling",
     "bound": "upper bound",
 }

@@ -17,6 +17,7 @@ from garrison.bench.publish import (
     coinrun_pages,
     jax_tables,
     learning_pages,
+    limit_tables,
     simulator_charts,
     training_charts,
     unmet_tables,
@@ -74,6 +75,7 @@ SECTIONS: dict[str, Section] = {
     "learning": Section("Learning curves", (learning_pages.learning_curves,)),
     "record": Section("The record", (training_charts.record,)),
     unmet_tables.RESULT: Section("Attackers that no defender has met", (unmet_tables.unmet_page,)),
+    "limit": Section("How good a defender can be", (limit_tables.limit_cells,)),
 }
 """The results that have charts of their own, in the page's order; other results are shown as a table."""
 

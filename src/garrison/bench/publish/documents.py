@@ -18,6 +18,7 @@ from garrison.bench.publish import (
     headline,
     jax_tables,
     learning_pages,
+    limit_tables,
     stepping_tables,
     training_tables,
     unmet_tables,
@@ -52,6 +53,7 @@ TABLES: dict[str, Table] = {
     "cluster-model": Table(("cluster",), cluster_tables.cluster_model_table),
     "record": Table(("record",), training_tables.record_table),
     "unmet": Table((unmet_tables.RESULT,), unmet_tables.unmet_table),
+    "limit": Table(("limit",), limit_tables.limit_table),
     "async": Table(("train-async",), training_tables.async_table),
     "learners": Table((training_tables.LEARNERS,), training_tables.learners_table),
     "orders": Table((training_tables.ORDERS,), training_tables.orders_table),
@@ -65,6 +67,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "docs/workflow.md": ("orders", "workflow-cost"),
     "docs/cluster.md": ("cluster", "cluster-model"),
     "docs/record.md": ("record", "unmet"),
+    "docs/limit.md": ("limit",),
     "docs/jax.md": ("sim-jax", "train-jax"),
 }
 """The tables that each text must have; any other table is filled too where its marks stand."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from garrison import system
 from garrison.agents import load_agent
+from garrison.agents.load import VALUED
 from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.limit_rows import (
     CELLS,
@@ -38,7 +39,7 @@ from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
 from garrison.limit.audit import Referee
-from garrison.limit.cell_bounds import upper_bounds
+from garrison.limit.cell_bounds import LISTED, upper_bounds
 from garrison.limit.explore import explore_game
 from garrison.limit.values import value_table
 
@@ -54,18 +55,20 @@ class Arguments(CommonArguments):
     """Say for every cell how good a defender can be, from below and from above."""
 
     kinds: tuple[str, ...] = ()
-    """Which rows to make: leaderboard, record, search, ceiling, bound, and unmet for the scores against attackers that
-    the defenders never met; by default all."""
+    """Which rows to make: leaderboard, record, search, values, ceiling, bound, and unmet for the scores against
+    attackers that the defenders never met; by default all."""
     rules: tuple[str, ...] = RULES
     """Under which rules."""
     episodes: int = 10_000
     """Episodes in each cell that an agent plays."""
     seed: int = 2024
     """Of these episodes: one that no choice of an agent depended on."""
-    search_episodes: int = 1000
-    """Episodes in each cell of the agent that searches, which takes milliseconds for a decision; at most `episodes`."""
     defenders: tuple[str, ...] = ()
     """More defenders against attackers that they never met: names of agents, or folders of runs."""
+    search_episodes: int = 1000
+    """Episodes in each cell of agents that take milliseconds for a decision; at most `episodes`."""
+    listed: int = LISTED
+    """User hosts, 0 to 3, on which Meander's bound counts the time of decoys: more is tighter and takes longer."""
     again: bool = False
     """Make rows again that are there already."""
 
@@ -106,12 +109,25 @@ def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     yield from score_search(RECORDS[rules], rules, episodes, arguments.seed, seeds=2)
 
 
+def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+    """Score the agent that acts by the game's values over an exact belief."""
+    name = next(name for name, network in VALUED.items() if network == RECORDS[rules])
+    episodes = min(arguments.episodes, arguments.search_episodes)
+    found = evaluate(load_agent(name), rules=rules, episodes=episodes, seed=arguments.seed)
+    yield from rows_of_evaluation(
+        "values",
+        found,
+        what=f"`{name}`: belief, values and network, {found.milliseconds_per_decision:.1f} ms a decision",
+        command=f"garrison evaluate {name} --episodes {episodes} --seed {arguments.seed}",
+    )
+
+
 def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score a defender that sees everything and plays by the values of the upper bound."""
     for red in REDS:
         began = process_time()
         if red != "sleep":
-            game = explore_game(rules, red)
+            game = explore_game(rules, red, max(LENGTHS))
             referee = Referee(game, value_table(game, max(LENGTHS)))
         for length in LENGTHS:
             returns, what = np.zeros(1), "doing nothing: no reward is above 0"
@@ -133,8 +149,9 @@ def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Bound every defender from above, by dynamic programming over all positions of the game."""
     for red in REDS:
-        found = upper_bounds(rules, red, LENGTHS)
+        found = upper_bounds(rules, red, LENGTHS, arguments.listed)
         what = f"dynamic programming over {found.positions:,} positions of a defender that sees the truth"
+        listed = f" --listed {arguments.listed}" if arguments.listed != LISTED else ""
         for length in LENGTHS:
             yield make_row(
                 "bound",
@@ -142,7 +159,7 @@ def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
                 found.by_length[length],
                 0.0,
                 what=what if red != "sleep" else "no reward is above 0",
-                command=f"garrison bench limit --kinds bound --rules {rules}",
+                command=f"garrison bench limit --kinds bound --rules {rules}{listed}",
                 seconds=found.seconds,
                 proven=True,
             )
@@ -152,6 +169,7 @@ MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
     "search": search_rows,
+    "values": values_rows,
     "ceiling": ceiling_rows,
     "bound": bound_rows,
 }
@@ -164,7 +182,7 @@ def run(arguments: Arguments) -> int:
     for rules in arguments.rules:
         choose("rules", rules, RULES)
     if arguments.quick:
-        arguments = replace(arguments, episodes=QUICK_EPISODES)
+        arguments = replace(arguments, episodes=QUICK_EPISODES, listed=0)
     result = load_or_begin(arguments.out)
     rows: list[Row] = result["rows"]
     for kind in [kind for kind in MAKERS if kind in (arguments.kinds or MAKERS)]:

@@ -1,8 +1,8 @@
 """Bounds by information relaxation on small models in tables, where exact answers are at hand.
 
-This is the theory that `audit` applies to the simulator. A defender that does not see the state has at most the value
-of one that does; that one has at most the mean, over tables of draws, of the best return less penalties in hindsight,
-as long as the penalties have mean 0 for whoever does not know the draws (Brown, Smith, Sun 2010).
+This is the theory that `garrison.limit` applies to the simulator. A defender that does not see the state has at most
+the value of one that does; that one has at most the mean, over tables of draws, of the best return less penalties in
+hindsight, as long as the penalties have mean 0 for whoever does not know the draws (Brown, Smith, Sun 2010).
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,88 @@
+"""A defender that knows the game's values: it takes the action that is best on average over what may be true.
+
+What may be true, and how likely, is the exact belief of `garrison.belief`, made of what Blue did and was shown and of
+nothing else. What an action is worth in each possible state are the values behind the upper bound (`garrison.limit`):
+those of a defender that sees everything from the next step on. Such a rule (QMDP; Littman, Cassandra and Kaelbling
+1995) never acts only to learn, and loses little where beliefs are nearly certain, as they are here. The values take
+some decoys for free (`garrison.limit.positions`), so they leave many steps open: among actions that are about as good
+as the best a network chooses.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.agents.border import observed_bits
+from garrison.agents.network_agent import NetworkAgent
+from garrison.agents.protocol import Choices, Flags
+from garrison.belief.filter import Belief
+from garrison.cage2.names import ACTIONS, DEFAULT_RULES, NUM_ACTIONS, REDS, BlueKind, Red
+from garrison.limit.weighing import action_values
+
+LENGTHS = (30, 50, 100)
+"""How long episodes may be, each as likely as the others; the agent is not told"""
+MET = {Red.BLINE: REDS[Red.BLINE], Red.MEANDER: REDS[Red.MEANDER]}
+_RESTORES = np.array([action.kind == BlueKind.RESTORE for action in ACTIONS])
+
+
+class ValueAgent:
+    """Acts by the values of the game, over what may be true.
+
+    The values are made when the first episodes begin: one to three minutes for each set of rules, once in a process.
+
+    Args:
+        policy: the network that chooses among what is about as good; its rules are played.
+        margin: how much less than the best action another one may be worth to be about as good.
+        name: what results call it.
+    """
+
+    def __init__(self, policy: NetworkAgent, margin: float = 0.03, name: str = "") -> None:
+        self.rules, self.encoder = policy.rules or DEFAULT_RULES, policy.encoder
+        self.name = name or f"{policy.name} with values"
+        self._policy, self._margin = policy, margin
+        self._nothing_seen = Belief(self.rules, self.encoder)
+
+    def begin(self, num_envs: int, seed: int = 0) -> None:
+        """Start new episodes in this many environments."""
+        self._policy.begin(num_envs, seed)
+        self._values = {code: action_values(self.rules, red) for code, red in MET.items()}
+        self.beliefs = [self._nothing_seen.clone() for _ in range(num_envs)]
+        """What is believed about each environment, since its last observation"""
+        self._starts = np.ones(num_envs, np.bool_)
+        self._clocks = np.zeros(num_envs, np.int64)
+        self._last = np.zeros(num_envs, np.int64)
+
+    def reset(self, mask: Flags) -> None:
+        """Forget the environments where new episodes begin."""
+        self._starts |= mask
+        self._policy.reset(mask)
+
+    def act(self, observations: NDArray[Any]) -> Choices:
+        """Return one action per row."""
+        bits = observed_bits(observations, len(self._starts))
+        self._clocks = np.where(self._starts, 0, self._clocks + 1)
+        self._policy.act(bits)
+        likely = self._policy.explain().probabilities
+        for row, belief in enumerate(self.beliefs):
+            if self._starts[row]:
+                belief.begin()
+            else:
+                belief.update(int(self._last[row]), bits[row])
+            worth = self._worth(belief, int(self._clocks[row]))
+            self._last[row] = np.where(worth >= worth.max() - self._margin, likely[row], -1.0).argmax()
+        self._starts[:] = False
+        self._policy.took(self._last)
+        return self._last.copy()
+
+    def _worth(self, belief: Belief, clock: int) -> NDArray[np.float64]:
+        """Return what each action is worth, averaged over what may be true and over how long the episode may be."""
+        lefts = np.array([length - clock for length in LENGTHS if length > clock] or [LENGTHS[-1]])
+        worth = np.zeros(NUM_ACTIONS)
+        for code in np.unique(belief.states["red"]).tolist():
+            rows = np.flatnonzero(belief.states["red"] == code)
+            if code in self._values:
+                worth += belief.weights[rows] @ self._values[code].weigh(belief.states[rows], lefts)
+            else:  # against an attacker that sleeps a Restore costs its point, and nothing else matters
+                worth -= belief.weights[rows].sum() * _RESTORES
+        return worth
