@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from garrison.limit.explore import Game
+from garrison.limit.explore import GameGraph
 from garrison.limit.values import best_returns, value_table
 from tests.helpers.finite_models import FiniteModel, exact_value, hindsight_values, state_values
 
@@ -67,7 +67,7 @@ def test_a_wrong_guess_is_a_looser_bound_but_still_one(fault: FiniteModel, seed:
     assert found.mean() > fault.start @ values[STEPS]
 
 
-def game_of(model: FiniteModel, start: int) -> Game:
+def game_of(model: FiniteModel, start: int) -> GameGraph:
     """Return the model as positions: the states, `start` first, and behind them a turn for each state and action."""
     states, actions = model.rewards.shape
     order = [start, *(s for s in range(states) if s != start)]
@@ -79,7 +79,7 @@ def game_of(model: FiniteModel, start: int) -> Game:
             begins.append(len(draws))
             draws += [1, 1, states, *range(states)]  # one target, one alternative, a branch to each state
             odds += [0.0, 1.0, 0.0, *model.moves[s, a, order]]
-    return Game(
+    return GameGraph(
         rules="none",
         red="none",
         steps=STEPS,

@@ -23,7 +23,7 @@ from garrison.cage2.names import NUM_ACTIONS, Host
 from garrison.cage2.scenario import load_scenario
 from garrison.errors import GarrisonError
 from garrison.jit import kernel, records
-from garrison.limit.explore import Game, Longs, find
+from garrison.limit.explore import GameGraph, Longs, find
 from garrison.limit.outcomes import OUTCOMES, find_outcomes
 from garrison.limit.port_lists import make_tables
 from garrison.limit.positions import OVER, pack
@@ -115,7 +115,7 @@ def choose_batch(
 class Referee:
     """Knows the values of a game and applies them to states of the simulator."""
 
-    def __init__(self, game: Game, table: ValueTable) -> None:
+    def __init__(self, game: GameGraph, table: ValueTable) -> None:
         """Hold the values `table` of `game` ready."""
         self.game, self.table = game, table
         scenario = load_scenario(rules=game.rules)

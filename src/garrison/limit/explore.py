@@ -217,7 +217,7 @@ LENGTHS: dict[str, tuple[Any, int]] = {
 
 
 @dataclass(frozen=True)
-class Game:
+class GameGraph:
     """Everything that can happen in episodes of at most `steps` steps under one set of rules, against one attacker."""
 
     rules: str
@@ -244,7 +244,7 @@ class Game:
         return len(self.firsts)
 
 
-def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, room: int = 1 << 18) -> Game:
+def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, room: int = 1 << 18) -> GameGraph:
     """Return all positions that an episode of some steps can reach.
 
     Args:
@@ -275,4 +275,4 @@ def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, ro
     ends = {"move_to": counts[1], "move_cost": counts[1], "draws": counts[2], "odds": counts[2]}
     del arrays["todo"], arrays["depths"]
     kept = {name: array[: ends.get(name, counts[0])].copy() for name, array in arrays.items()}
-    return Game(rules, red, steps, listed, table=table, **kept, rewards=rewards_of(kept["firsts"], facts[2]))
+    return GameGraph(rules, red, steps, listed, table=table, **kept, rewards=rewards_of(kept["firsts"], facts[2]))

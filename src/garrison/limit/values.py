@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.jit import kernel
-from garrison.limit.explore import Game
+from garrison.limit.explore import GameGraph
 from garrison.limit.positions import OVER
 
 Floats = NDArray[np.float64]
@@ -73,7 +73,7 @@ class ValueTable:
     """Where Blue has acted"""
 
 
-def value_table(game: Game, steps: int) -> ValueTable:
+def value_table(game: GameGraph, steps: int) -> ValueTable:
     """Return the values of all positions with 0, 1, ... up to `steps` steps left."""
     table = ValueTable(np.zeros((steps + 1, game.size)), np.zeros((steps + 1, game.size)))
     for left, values in enumerate(_backwards(game, steps, table.turns)):
@@ -81,12 +81,12 @@ def value_table(game: Game, steps: int) -> ValueTable:
     return table
 
 
-def best_returns(game: Game, steps: int) -> Floats:
+def best_returns(game: GameGraph, steps: int) -> Floats:
     """Return the best mean return of an episode of 0, 1, ... up to `steps` steps."""
     return np.array([values[0] for values in _backwards(game, steps, None)])
 
 
-def _backwards(game: Game, steps: int, kept_turns: Floats | None) -> Iterator[Floats]:
+def _backwards(game: GameGraph, steps: int, kept_turns: Floats | None) -> Iterator[Floats]:
     values, turns = np.zeros(game.size), np.zeros(game.size)
     over = np.flatnonzero(game.firsts == OVER)
     yield values
