@@ -7,7 +7,7 @@ import pytest
 
 from garrison.agents import NetworkAgent, Round, SearchAgent, SearchSettings, load_agent
 from garrison.agents.load import SEARCHING
-from garrison.agents.search_agent import Contest
+from garrison.agents.search_agent import Race
 from garrison.agents.search_settings import BUDGETS
 from garrison.cage2 import VectorEnv
 from garrison.cage2.names import ACTIONS, HOSTS, Access, Host
@@ -133,7 +133,7 @@ def test_rewards_count_as_much_as_the_episode_is_likely_to_reach_them() -> None:
 
 
 def test_a_contest_keeps_what_looks_better_and_names_what_is() -> None:
-    contest = Contest(0, np.array([7, 8, 9, 10]), np.ones(1))
+    contest = Race(0, np.array([7, 8, 9, 10]), np.ones(1))
     contest.take(np.array([[0.0, 0.0], [-1.0, -1.0], [1.0, 3.0], [0.5, 0.5]]), keep=2)
     assert contest.actions.tolist() == [7, 9, 10]
     assert contest.winner(margin=1.5) == 9  # better by 2.0 with an error of 1.0

@@ -7,7 +7,7 @@ import pytest
 
 from garrison import cli
 from garrison.runs import session
-from garrison.runs.generations import SelfPlayConfig, Training, opponents, read_settings
+from garrison.runs.generations import GenerationRun, SelfPlayConfig, opponents, read_settings
 
 SMALL = "--steps 400 --envs 4 --length 10 --episodes 2"
 
@@ -54,10 +54,10 @@ def test_generations_are_runs_and_everybody_meets(
 
 def test_opponents_are_those_named_and_the_newest() -> None:
     config, folder = SelfPlayConfig(population=2), Path("runs/x")
-    assert opponents(config, folder, Training("red", 1)) == ["react-restore"]
-    assert opponents(config, folder, Training("blue", 1)) == ["bline", "meander", "runs/x/red-1"]
-    assert opponents(config, folder, Training("red", 4)) == ["react-restore", "runs/x/blue-2", "runs/x/blue-3"]
-    assert opponents(config, folder, Training("blue", 4))[2:] == ["runs/x/red-3", "runs/x/red-4"]
+    assert opponents(config, folder, GenerationRun("red", 1)) == ["react-restore"]
+    assert opponents(config, folder, GenerationRun("blue", 1)) == ["bline", "meander", "runs/x/red-1"]
+    assert opponents(config, folder, GenerationRun("red", 4)) == ["react-restore", "runs/x/blue-2", "runs/x/blue-3"]
+    assert opponents(config, folder, GenerationRun("blue", 4))[2:] == ["runs/x/red-3", "runs/x/red-4"]
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ FIXES = FIRST_BLOCK + np.array([RESTORE_BLOCK, REMOVE_BLOCK]) * NUM_HOSTS
 """The first action of each block of fixes: one for each host"""
 
 
-class Contest:
+class Race:
     """The candidates of one environment, and what they brought so far."""
 
     def __init__(self, row: int, actions: Choices, shares: NDArray[np.float64]) -> None:
@@ -139,14 +139,14 @@ class SearchAgent:
         self._clocks = np.where(self._starts, 0, self._clocks + 1)
         self._starts[:] = False
 
-    def _search(self, actions: Choices) -> list[Contest]:
+    def _search(self, actions: Choices) -> list[Race]:
         """Return what was found for the environments in which there was something to decide."""
         probabilities = self._policy.explain().probabilities
         contests = []
         for row, belief in enumerate(self.beliefs):
             candidates = self._candidates(int(actions[row]), probabilities[row], belief)
             if len(candidates) > 1:
-                contests.append(Contest(row, candidates, self._shares(int(self._clocks[row]))))
+                contests.append(Race(row, candidates, self._shares(int(self._clocks[row]))))
         open_contests = contests
         for one in self.settings.rounds:
             attempts = [self._attempt(contest, one.continuations) for contest in open_contests]
@@ -168,7 +168,7 @@ class SearchAgent:
         found = [own, *likeliest[probabilities[likeliest] > 0].tolist(), *fixes.ravel().tolist()]
         return np.array(list(dict.fromkeys(found)))
 
-    def _attempt(self, contest: Contest, games: int) -> Attempt:
+    def _attempt(self, contest: Race, games: int) -> Attempt:
         random, shares = self._randoms[contest.row], contest.shares
         states = self.beliefs[contest.row].sample(games, random)
         luck = random.integers(1, 2**32, (len(shares), games, 4), np.uint32)

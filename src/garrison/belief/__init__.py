@@ -1,4 +1,4 @@
-"""What Blue can conclude from what it was shown: a particle filter over the true states of an episode."""
+"""What Blue can conclude from what it was shown: every possible true state of an episode, with its probability."""
 
 import lazy_loader
 

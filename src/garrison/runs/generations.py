@@ -71,7 +71,7 @@ class SelfPlayConfig:
 
 
 @dataclass(frozen=True)
-class Training:
+class GenerationRun:
     """One training: a side, and the generation from 1 on."""
 
     side: str
@@ -97,15 +97,15 @@ class WarmStart(session.Hooks):
         return session.Start(weights=weights, says=f"starting from {self._folder.name}")
 
 
-def trainings(config: SelfPlayConfig) -> list[Training]:
+def trainings(config: SelfPlayConfig) -> list[GenerationRun]:
     """Return all trainings in their order."""
-    return [Training(side, g) for g in range(1, config.generations + 1) for side in ("red", "blue")]
+    return [GenerationRun(side, g) for g in range(1, config.generations + 1) for side in ("red", "blue")]
 
 
-def opponents(config: SelfPlayConfig, folder: Path, training: Training) -> list[str]:
+def opponents(config: SelfPlayConfig, folder: Path, training: GenerationRun) -> list[str]:
     """Return who plays against a training: those that the settings name, and the newest of the other side.
 
-    >>> opponents(SelfPlayConfig(population=1), Path("runs/x"), Training("blue", 2))
+    >>> opponents(SelfPlayConfig(population=1), Path("runs/x"), GenerationRun("blue", 2))
     ['bline', 'meander', 'runs/x/red-2']
     """
     other = "blue" if training.side == "red" else "red"
@@ -115,7 +115,7 @@ def opponents(config: SelfPlayConfig, folder: Path, training: Training) -> list[
     return [*parse_shares(other, first), *(str(folder / f"{other}-{g}") for g in trained)]
 
 
-def experiment_of(config: SelfPlayConfig, folder: Path, training: Training) -> Experiment:
+def experiment_of(config: SelfPlayConfig, folder: Path, training: GenerationRun) -> Experiment:
     """Return the settings of a training."""
     other = {"red": "blue", "blue": "red"}[training.side]
     return preset(PRESET[training.side]).changed(
@@ -136,7 +136,7 @@ def begin(folder: Path, config: SelfPlayConfig) -> None:
         raise UserError(f"a comma separates opponents, so the folder's name must have none; got {folder}.")
     if folder.is_dir() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty: continue it with --resume {folder}, or choose another with --out.")
-    experiment_of(config, folder, Training("red", 1))  # says what is wrong before anything is written
+    experiment_of(config, folder, GenerationRun("red", 1))  # says what is wrong before anything is written
     find_defenders(config.blue)
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -170,7 +170,7 @@ def play(
 def _train(
     config: SelfPlayConfig,
     folder: Path,
-    training: Training,
+    training: GenerationRun,
     interrupts: Interrupts,
     quiet: bool,
 ) -> bool:
