@@ -61,6 +61,7 @@ def test_wandb_offline_has_both_parts_under_one_id(tmp_path: Path) -> None:
     assert [row["step"] for row in _read_wandb(runs[1])[0]] == [30, 40]
 
 
+@pytest.mark.long
 def test_wandb_without_a_login_is_off_with_a_sentence_and_asks_nobody(tmp_path: Path) -> None:
     pytest.importorskip("wandb")
     code = TWO_PARTS.replace("assert said == [], said", "print(*said)")
