@@ -42,7 +42,11 @@ def track_two_parts(name: str, folder: Path, **environment: str) -> None:
     """Track a run and its resumed part in a process of its own, where the library finds these variables."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("WANDB_", "MLFLOW_"))}
     subprocess.run(
-        [sys.executable, "-c", TWO_PARTS, name, str(folder)], env=kept | QUIET | environment, check=True, timeout=120
+        [sys.executable, "-c", TWO_PARTS, name, str(folder)],
+        cwd=folder,
+        env=kept | QUIET | environment,
+        check=True,
+        timeout=120,
     )
 
 
