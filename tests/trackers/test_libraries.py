@@ -42,7 +42,11 @@ def track_two_parts(name: str, folder: Path, **environment: str) -> None:
     """Track a run and its resumed part in a process of its own, where the library finds these variables."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("WANDB_", "MLFLOW_"))}
     subprocess.run(
-        [sys.executable, "-c", TWO_PARTS, name, str(folder)], env=kept | QUIET | environment, check=True, timeout=120
+        [sys.executable, "-c", TWO_PARTS, name, str(folder)],
+        cwd=folder,
+        env=kept | QUIET | environment,
+        check=True,
+        timeout=120,
     )
 
 
@@ -61,6 +65,7 @@ def test_wandb_offline_has_both_parts_under_one_id(tmp_path: Path) -> None:
     assert [row["step"] for row in _read_wandb(runs[1])[0]] == [30, 40]
 
 
+@pytest.mark.long
 def test_wandb_without_a_login_is_off_with_a_sentence_and_asks_nobody(tmp_path: Path) -> None:
     pytest.importorskip("wandb")
     code = TWO_PARTS.replace("assert said == [], said", "print(*said)")
