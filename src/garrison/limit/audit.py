@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from garrison.cage2.defend import defend
 from garrison.cage2.layout import STATE, TAPE
-from garrison.cage2.names import NUM_ACTIONS, Host
+from garrison.cage2.names import ACTIONS, NUM_ACTIONS, BlueKind, Host
 from garrison.cage2.scenario import load_scenario
 from garrison.errors import GarrisonError
 from garrison.jit import kernel, records
@@ -122,7 +122,10 @@ class Referee:
         self._facts = (records(np.zeros(1, STATE)), records(scenario), records(make_tables(scenario, game.listed)))
         self._try = (records(np.zeros(1, TAPE)), records(np.zeros(1, OUTCOMES)))
         self._keys = game.table, game.firsts, game.seconds
-        self.cost_of_end = -float(scenario[0]["confidentiality"][Host.OP_SERVER0])
+        self.end_reward = -float(scenario[0]["confidentiality"][Host.OP_SERVER0])
+        """Of the step in which the game ends for Blue, without what its action costs"""
+        restores = [action.kind == BlueKind.RESTORE for action in ACTIONS]
+        self.action_costs = np.array(restores) * float(scenario[0]["restore_cost"])
 
     def values(self, states: NDArray[np.void], left: int) -> Floats:
         """Return the values of states with `left` steps to go; NaN where the game is over for Blue."""
@@ -194,7 +197,8 @@ def audit(referee: Referee, agent: Any, length: int, episodes: int, seed: int) -
         after = referee.values(states, left - 1)
         over = playing & np.isnan(after)
         # Where the game is over, all that is still to come is held against what the values say of it in one sum.
-        drawn = np.where(over, referee.cost_of_end + when_over(left - 1), rewards + np.nan_to_num(after))
+        ended = referee.end_reward - referee.action_costs[actions] + when_over(left - 1)
+        drawn = np.where(over, ended, rewards + np.nan_to_num(after))
         penalised += np.where(playing, rewards - (drawn - means), rewards)
         returns += rewards
         playing &= ~over

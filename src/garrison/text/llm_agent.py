@@ -23,7 +23,10 @@ class LLMAgent:
         endpoint: where the model answers.
         telling: how a turn is told.
         rules: `head` or `leaderboard`; it is evaluated under these.
-        answer, chances, fallback, template: how it is asked, see `garrison.text.Dialogue`.
+        answer: how it is to answer, see `garrison.text.Dialogue`.
+        chances: how often it is asked in a turn before the fallback is played.
+        fallback: the action that is played then.
+        template: instructions of your own.
         parallel: how many requests are under way at once.
     """
 

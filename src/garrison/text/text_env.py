@@ -34,7 +34,10 @@ class TextEnv(gymnasium.Env[str, str]):
         red: who attacks, see `garrison.cage2.VectorEnv`.
         rules: `head` or `leaderboard`.
         length: turns after which an episode is truncated.
-        view, history, legal, rename: how observations are told, see `garrison.text.Telling`.
+        view: `table`, `json` or `sentences`, see `garrison.text.Telling`.
+        history: how many of the last turns an observation tells.
+        legal: whether it lists the actions.
+        rename: other names of hosts, see `garrison.text.Names`.
         render_mode: None, or `ansi`: `render` returns the last observation.
 
     >>> env = TextEnv(red="meander", length=30, view="sentences", legal=False)
