@@ -46,13 +46,14 @@ def install(package: Path, folder: Path) -> Path:
     """Install a package in an environment of its own, with this one's packages beside it; return its programs."""
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
+    # Only the packages of this environment, not what its own .pth files point at: the clone.
+    # Before the installation: a source archive is built with the setuptools among them.
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
     options = ["--no-deps", "--no-index", "--no-build-isolation", "--quiet", "--disable-pip-version-check"]
     subprocess.run(
         [sys.executable, "-m", "pip", "--python", str(python), "install", *options, str(package)], check=True
     )
-    # Only the packages of this environment, not what its own .pth files point at: the clone.
-    (site,) = folder.glob("lib/python*/site-packages")
-    (site / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
     return folder / "bin"
 
 
