@@ -7,7 +7,8 @@ import pytest
 
 from garrison.bench.method.limit_rows import CELLS, cell_of, find_row
 
-ROWS = json.loads((Path(__file__).parents[2] / "benchmarks" / "limit.json").read_text())["rows"]
+ROOT = Path(__file__).parents[2]
+ROWS = json.loads((ROOT / "benchmarks" / "limit.json").read_text())["rows"]
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,9 @@ def test_every_cell_has_a_bound_and_the_longer_episode_the_lower_one() -> None:
     for rules, red, _ in CELLS:
         values = [bounds[rules, red, length]["value"] for length in (30, 50, 100)]
         assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("rules", ["leaderboard", "head"])
+def test_the_readme_tells_the_totals(rules: str) -> None:
+    total = sum(row["value"] for row in ROWS if (row["kind"], row["rules"]) == ("bound", rules))
+    assert f"{total:.2f} under" in (ROOT / "README.md").read_text()
