@@ -16,7 +16,16 @@ from tests.helpers.doc_blocks import ROOT, blocks, python_blocks, run_blocks, sh
 TEXTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "api").glob("*.md")])
 ELSEWHERE = {"jax.md": "tests/jaxsim/test_jax_guide.py", "cluster.md": "tests/cluster/test_cluster_guide.py"}
 """Pages whose code needs more than the reference environment, and what runs them."""
-LONG = {"environments.md", "evaluation.md", "impala.md", "migration.md", "ppo.md", "training.md", "vector.md"}
+LONG = {
+    "environments.md",
+    "evaluation.md",
+    "impala.md",
+    "migration.md",
+    "ppo.md",
+    "sweep.md",
+    "training.md",
+    "vector.md",
+}
 """Pages that train, start processes or change what `import CybORG` means."""
 EXPECTED = ["doctor", "evaluate", "evaluate", "watch", "train", "evaluate", "runs", "train"]
 """The commands of the page for the first ten minutes."""
