@@ -14,12 +14,17 @@ from garrison.runs import session
 from tests.helpers.doc_blocks import ROOT, blocks, python_blocks, run_blocks, shorten_runs
 
 TEXTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "api").glob("*.md")])
-ELSEWHERE = {"jax.md": "tests/jaxsim/test_jax_guide.py", "cluster.md": "tests/cluster/test_cluster_guide.py"}
-"""Pages whose code needs more than the reference environment, and what runs them."""
+ELSEWHERE = {
+    "jax.md": "tests/jaxsim/test_jax_guide.py",
+    "cluster.md": "tests/cluster/test_cluster_guide.py",
+    "export.md": "tests/export/test_formats.py",
+}
+"""Pages whose code needs more than the reference environment, or an exported file and no Garrison; what runs them."""
 LONG = {
     "environments.md",
     "evaluation.md",
     "impala.md",
+    "limit.md",
     "migration.md",
     "ppo.md",
     "sweep.md",

@@ -69,8 +69,8 @@ def shorten_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every run end after a few thousand steps, whatever it was told, and leave the score by protocol out."""
     run: Callable[..., session.Outcome] = session.run
 
-    def short(settings: Experiment, *rest: Any) -> session.Outcome:
-        return run(settings.changed(steps=SMALL), *rest)
+    def short(settings: Experiment, *rest: Any, **named: Any) -> session.Outcome:
+        return run(settings.changed(steps=SMALL), *rest, **named)
 
     monkeypatch.setattr(session, "run", short)
     monkeypatch.setattr(session, "score", lambda outcome: None)

@@ -244,3 +244,12 @@ def test_damaged_files_are_refused(name: str, text: str, tmp_path: Path) -> None
         (tmp_path / name).write_text(text)
         with pytest.raises(UserError):
             ContestFolder(tmp_path).standings() if name == RESULTS else play_contest(contest, tmp_path)
+
+
+def test_a_trained_attacker_can_be_named(tmp_path: Path) -> None:
+    with chat_server(thoughtful) as server:
+        standings = play_contest(small(server.url, reds=["red-vs-record"]), tmp_path / "c")
+    expected = evaluate(load_agent("sleep"), rules="head", episodes=3, lengths=[6], reds=["red-vs-record"]).cells[0]
+    (mine,) = standings.entries[1].totals.values()
+    assert np.mean(mine) == pytest.approx(expected.mean)
+    assert (tmp_path / "c" / PAGE).exists()

@@ -9,8 +9,9 @@ the same game, which is then played once for all of them (`equal_games.py`).
 """
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from garrison.agents import Agent
 
 CONTINUATIONS = 200
-CHUNK = 1 << 13
+CHUNK = 1 << 14
 """Copies that begin in one batch, at most: large enough that Python costs little, small enough for a core's cache"""
 
 
@@ -72,15 +73,17 @@ def what_if(
     tried = {t: _actions(episode, t, top) for t in chosen}
     chunks = [chunk for t in chosen for chunk in _chunks(t, tried[t], _streams(seed, t, continuations))]
     returns: dict[int, list[NDArray[np.float64]]] = {t: [] for t in chosen}
-    workers = cores() if memory.has_clones and game.red in SCRIPTED_REDS else 1
+    # An agent without clones, or an attacker with a memory of its own, plays one batch after the other.
+    ahead = cores() if memory.has_clones and game.red in SCRIPTED_REDS else 0
+    playing: deque[tuple[Chunk, Future[NDArray[np.float64]]]] = deque()
     # Products this small gain nothing from threads of their own, and lose much where others want the cores.
-    with ThreadPoolExecutor(workers) as pool, threadpool_limits(1):
-        for begin in range(0, len(chunks), workers):
-            some = chunks[begin : begin + workers]
-            say(f"what if: step {some[0].t}, {begin / len(chunks):.0%} done")
-            games = [_begin(memory, game, states, chunk, seed) for chunk in some]
-            for chunk, found in zip(some, pool.map(_finish, games), strict=True):
-                returns[chunk.t].append(found - states["total"][chunk.t])
+    with ThreadPoolExecutor(max(1, ahead)) as pool, threadpool_limits(1):
+        for number, chunk in enumerate(chunks):
+            say(f"what if: step {chunk.t}, {number / len(chunks):.0%} done")
+            playing.append((chunk, pool.submit(_finish, _begin(memory, game, states, chunk, seed))))
+            while len(playing) > (ahead if number < len(chunks) - 1 else 0):
+                done, found = playing.popleft()
+                returns[done.t].append(found.result() - states["total"][done.t])
     answers = {str(t): _summary(tried[t], _by_action(returns[t], continuations), int(played[t])) for t in chosen}
     return {"continuations": continuations, "seed": seed, "steps": answers}
 

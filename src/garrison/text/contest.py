@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from garrison.agents.learned_red import check_red
 from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import DEFAULT_RULES, RULES
 from garrison.challenge.evaluation import name_of
@@ -60,6 +61,9 @@ class Contest:
         resets.whole("episodes", self.episodes, 1, 10**6)
         resets.whole("parallel", self.parallel, 1, 1024)
         resets.whole("seed", self.seed, 0, 2**64 - 1)
+        for red in self.reds:
+            if isinstance(red, str):
+                check_red(red)
         names = [name_of(red) for red in self.reds]
         for what, values in (("red", names), ("length", self.lengths)):
             if not values or len(set(values)) != len(values):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from garrison.agents.learned_red import find_red
 from garrison.challenge.evaluation import code_of, episode_seeds, name_of
 from garrison.episodes.choosing import worst_median_best
 from garrison.episodes.episode import Episode
@@ -86,7 +87,7 @@ class ContestFolder:
 def _recorded(contest: Contest, standings: Standings, turns: Turns, cell: ContestCell) -> list[Episode]:
     """Return the worst, the median and the best episode of a cell, with the model's words."""
     red = next(red for red in contest.reds if ContestCell(name_of(red), cell.length) == cell)
-    game = Game(red, cell.length, contest.rules)
+    game = Game(find_red(red), cell.length, contest.rules)
     played = [turns[cell.red, cell.length, k] for k in range(contest.episodes)]
     totals = Totals(
         np.array(episode_seeds(contest.seed, cell.length, code_of(cell.red), contest.episodes), np.uint64),

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from garrison.agents.learned_red import find_red
 from garrison.challenge import evaluation
 from garrison.challenge.evaluation import code_of, episode_seeds, name_of
 from garrison.errors import GarrisonError, UserError
@@ -218,7 +219,7 @@ def _standings(contest: Contest, beside: list[Any], turns: Turns, spending: Spen
 
 def _played_by(agent: Any, red: "OneRed", cell: ContestCell, contest: Contest) -> list[float]:
     returns = evaluation.play(
-        agent, red, [code_of(cell.red)], contest.rules, cell.length, contest.episodes, contest.seed
+        agent, find_red(red), [code_of(cell.red)], contest.rules, cell.length, contest.episodes, contest.seed
     )
     found: list[float] = returns[0].round(3).tolist()
     return found

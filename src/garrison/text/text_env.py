@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 from gymnasium import spaces
 
+from garrison.agents.learned_red import find_red
 from garrison.cage2.env import Env
 from garrison.cage2.names import DEFAULT_LENGTH, DEFAULT_RED, DEFAULT_RULES
 from garrison.cage2.red_agent import RedAgent
@@ -31,7 +32,7 @@ class TextEnv(gymnasium.Env[str, str]):
     0. `info["action"]` is the action that was played, by its name.
 
     Args:
-        red: who attacks, see `garrison.cage2.VectorEnv`.
+        red: who attacks, see `garrison.cage2.VectorEnv`; or a trained attacker, see `garrison.load_red`.
         rules: `head` or `leaderboard`.
         length: turns after which an episode is truncated.
         view: `table`, `json` or `sentences`, see `garrison.text.Telling`.
@@ -62,7 +63,7 @@ class TextEnv(gymnasium.Env[str, str]):
         rename: "str | Path | Mapping[str, Any] | Names | None" = None,
         render_mode: str | None = None,
     ) -> None:
-        self._env = Env(red=red, rules=rules, length=length)
+        self._env = Env(red=find_red(red), rules=rules, length=length)
         self._notebook = Notebook(Telling(view, history, legal, rename), rules)
         longest = LONGEST_REST + LONGEST_TURN * min(history, length)
         self.observation_space = spaces.Text(longest, min_length=0, charset=CHARACTERS)
