@@ -24,9 +24,9 @@ def _network(name: str = "record") -> NetworkAgent:
     return agent
 
 
-def _games(agent: SearchAgent, envs: VectorEnv, steps: int, seed: int = 3) -> list[list[int]]:
-    observations, _ = envs.reset(seed=seed)
-    agent.begin(envs.num_envs, seed=seed)
+def _games(agent: SearchAgent, envs: VectorEnv, steps: int, seeds: int | list[int] = 3) -> list[list[int]]:
+    observations, _ = envs.reset(seed=seeds)
+    agent.begin(envs.num_envs, seed=3)
     played = []
     for _ in range(steps):
         actions = agent.act(observations)
@@ -62,6 +62,13 @@ def test_an_environment_is_searched_by_itself() -> None:
     alone = _games(agent, VectorEnv(1, red="meander", rules="leaderboard"), 12)
     both = _games(agent, VectorEnv(2, red=["meander", "bline"], rules="leaderboard"), 12)
     assert [actions[0] for actions in both] == [actions[0] for actions in alone]
+
+
+def test_the_place_in_a_batch_decides_nothing() -> None:
+    agent = SearchAgent(_network(), dataclasses.replace(QUICK, margin=0.0))  # so that luck decides much
+    alone = _games(agent, VectorEnv(1, red="meander", rules="leaderboard"), 12, [7])
+    both = _games(agent, VectorEnv(2, red=["bline", "meander"], rules="leaderboard"), 12, [5, 7])
+    assert [actions[1] for actions in both] == [actions[0] for actions in alone]
 
 
 def test_what_no_candidate_beats_by_its_margin_stays_the_networks_choice() -> None:

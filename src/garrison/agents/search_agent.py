@@ -8,6 +8,7 @@ choice if it is better by more than noise.
 """
 
 import copy
+from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +35,9 @@ from garrison.cage2.names import (
 
 FIXES = FIRST_BLOCK + np.array([RESTORE_BLOCK, REMOVE_BLOCK]) * NUM_HOSTS
 """The first action of each block of fixes: one for each host"""
+
+NO_PAST = bytes(16)
+"""The digest of an episode that has just begun"""
 
 
 class Race:
@@ -87,7 +91,7 @@ class SearchAgent:
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""
         self._policy.begin(num_envs, seed)
-        self._randoms = [np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(num_envs)]
+        self._seed, self._pasts = seed, [NO_PAST] * num_envs
         self.beliefs = [self._nothing_seen.clone() for _ in range(num_envs)]
         """What is believed about each environment, since its last observation"""
         self._starts = np.ones(num_envs, np.bool_)
@@ -106,8 +110,8 @@ class SearchAgent:
         with self._threads.limit(limits=1):
             self._see(bits)
             actions = self._policy.act(bits).copy()
-            for contest in self._search(actions):
-                actions[contest.row] = contest.winner(self.settings.margin)
+            for race in self._search(actions):
+                actions[race.row] = race.winner(self.settings.margin)
         self.took(actions)
         return actions
 
@@ -124,7 +128,7 @@ class SearchAgent:
         """Return the same defender for copies of these environments."""
         twin = copy.copy(self)
         twin._policy = self._policy.clone(rows, seed)
-        twin._randoms = [np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(len(rows))]
+        twin._seed, twin._pasts = seed, [self._pasts[row] for row in rows]
         twin.beliefs = [self.beliefs[row].clone() for row in rows]
         twin._starts, twin._clocks, twin._last = self._starts[rows], self._clocks[rows], self._last[rows]
         return twin
@@ -134,28 +138,28 @@ class SearchAgent:
         for row, belief in enumerate(self.beliefs):
             if self._starts[row]:
                 belief.begin()
+                self._pasts[row] = NO_PAST
             else:
                 belief.update(int(self._last[row]), bits[row])
+                self._pasts[row] = _longer(self._pasts[row], int(self._last[row]), bits[row])
         self._clocks = np.where(self._starts, 0, self._clocks + 1)
         self._starts[:] = False
 
     def _search(self, actions: Choices) -> list[Race]:
         """Return what was found for the environments in which there was something to decide."""
         probabilities = self._policy.explain().probabilities
-        contests = []
+        races = []
         for row, belief in enumerate(self.beliefs):
             candidates = self._candidates(int(actions[row]), probabilities[row], belief)
             if len(candidates) > 1:
-                contests.append(Race(row, candidates, self._shares(int(self._clocks[row]))))
-        open_contests = contests
-        for one in self.settings.rounds:
-            attempts = [self._attempt(contest, one.continuations) for contest in open_contests]
-            for contest, returns in zip(
-                open_contests, play_attempts(self._policy, self._stepper, attempts), strict=True
-            ):
-                contest.take(returns, one.keep)
-            open_contests = [contest for contest in open_contests if len(contest.actions) > 1]
-        return contests
+                races.append(Race(row, candidates, self._shares(int(self._clocks[row]))))
+        open_races = races
+        for number, one in enumerate(self.settings.rounds):
+            attempts = [self._attempt(race, number, one.continuations) for race in open_races]
+            for race, returns in zip(open_races, play_attempts(self._policy, self._stepper, attempts), strict=True):
+                race.take(returns, one.keep)
+            open_races = [race for race in open_races if len(race.actions) > 1]
+        return races
 
     def _candidates(self, own: int, probabilities: NDArray[np.float32], belief: Belief) -> Choices:
         """Return what is tried, the network's own choice first; it alone where nobody attacks."""
@@ -168,11 +172,18 @@ class SearchAgent:
         found = [own, *likeliest[probabilities[likeliest] > 0].tolist(), *fixes.ravel().tolist()]
         return np.array(list(dict.fromkeys(found)))
 
-    def _attempt(self, contest: Race, games: int) -> Attempt:
-        random, shares = self._randoms[contest.row], contest.shares
-        states = self.beliefs[contest.row].sample(games, random)
+    def _attempt(self, race: Race, number: int, games: int) -> Attempt:
+        random, shares = self._random(race.row, number), race.shares
+        states = self.beliefs[race.row].sample(games, random)
         luck = random.integers(1, 2**32, (len(shares), games, 4), np.uint32)
-        return Attempt(contest.row, contest.actions, states, luck, shares)
+        return Attempt(race.row, race.actions, states, luck, shares)
+
+    def _random(self, row: int, number: int) -> np.random.Generator:
+        """Return the luck of a round.
+
+        It follows from the seed and from the episode so far, and so not from who else is in the batch.
+        """
+        return np.random.default_rng([self._seed, number, *np.frombuffer(self._pasts[row], np.uint32).tolist()])
 
     def _shares(self, clock: int) -> NDArray[np.float64]:
         """Return how likely the episode is to reach each coming step, given that it has come so far."""
@@ -181,3 +192,8 @@ class SearchAgent:
         coming = clock + np.arange(min(left, self.settings.horizon))
         reached = (lengths > coming[:, None]).sum(axis=1) / max(1, (lengths > clock).sum())
         return reached if clock < lengths.max() else np.ones(len(coming))
+
+
+def _longer(past: bytes, action: int, bits: NDArray[np.int8]) -> bytes:
+    """Return the digest of an episode that has become a step longer."""
+    return blake2b(past + action.to_bytes(2, "little") + bits.tobytes(), digest_size=len(NO_PAST)).digest()
