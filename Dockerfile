@@ -2,8 +2,7 @@
 # Versions are those of the reference environment; the extra index has PyTorch without GPU libraries.
 FROM python:3.11-slim
 
-RUN useradd --create-home --uid 1000 garrison \
-    && install --directory --owner garrison /work
+RUN useradd --create-home --uid 1000 garrison
 RUN --mount=type=bind,target=/source \
     cp -r /source /tmp/garrison \
     && cd /tmp/garrison \
@@ -12,6 +11,6 @@ RUN --mount=type=bind,target=/source \
     && rm -rf /tmp/garrison
 
 USER garrison
-WORKDIR /work
+WORKDIR /home/garrison
 ENTRYPOINT ["garrison"]
 CMD ["--help"]

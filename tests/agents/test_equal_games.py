@@ -38,8 +38,8 @@ def test_a_difference_in_memory_keeps_games_apart() -> None:
     assert kept[place].tolist() == [0, 1, 0, 1, 0, 5]
 
 
-def test_rows_that_only_share_a_sum_are_not_taken_for_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equal_games, "_sums", lambda rows: np.zeros(len(rows), np.uint64))
+def test_rows_that_only_share_a_digest_are_not_taken_for_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equal_games, "digests", lambda rows: np.zeros(len(rows), np.uint64))
     kept, place = first_of_equal(played_states([1, 2, 1, 3, 2, 1]), NOTHING)
     assert kept[place].tolist() == [0, 1, 0, 3, 4, 0]
 

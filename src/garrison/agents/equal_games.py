@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.belief.merging import digests
+
 # What the next step writes before anything reads it.
 PASSING = ("reward_terms", "blue_action", "blue_success", "placed", "found")
 
@@ -18,18 +20,11 @@ def first_of_equal(states: NDArray[np.void], memory: NDArray[np.uint8]) -> tuple
     for name in PASSING:
         states[name] = 0
     rows = _words(np.hstack([states.view(np.uint8).reshape(len(states), -1), memory]))
-    _, first, place = np.unique(_sums(rows), return_index=True, return_inverse=True)
+    _, first, place = np.unique(digests(rows), return_index=True, return_inverse=True)
     differs = np.flatnonzero((rows != rows[first[place]]).any(axis=1))
-    # Rows that only share the sum of another stay by themselves.
+    # Rows that only share the digest of another stay by themselves.
     place[differs] = len(first) + np.arange(len(differs))
     return np.concatenate([first, differs]), place
-
-
-def _sums(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a number for each row: the same for equal rows, and almost never for others."""
-    factors = np.random.default_rng(0).integers(1, 1 << 63, rows.shape[1], np.uint64)
-    sums: NDArray[np.uint64] = rows @ (2 * factors + 1)
-    return sums
 
 
 def _words(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -1,5 +1,7 @@
 """Which guesses are the same state: those that are told apart by nothing that can matter later."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,8 +29,8 @@ def merge(states: States, weights: NDArray[np.float64]) -> tuple[States, NDArray
     return states[first], sums
 
 
-def digests(states: States) -> NDArray[np.uint64]:
-    """Return 64 bits for each state that tell states apart: two of a million agree by chance once in 40 million."""
+def digests(states: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return 64 bits for each state, or row of words: two of a million agree by chance once in 40 million."""
     words = np.ascontiguousarray(states).view(np.uint64).reshape(len(states), -1)
     found = np.empty(len(states), np.uint64)
     _digest(words, found)
