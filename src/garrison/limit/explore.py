@@ -2,7 +2,7 @@
 
 A *decision* is a position in which Blue is to act, a *turn* one in which Blue has acted and Red is to move. Both are
 positions; many are both. Blue's 145 actions are all tried on the simulator; those that lead to the same turn are one
-move.
+move. `telling_actions` are those of them that can change a position at all, for who is in a hurry.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from garrison.cage2.defend import defend
 from garrison.cage2.layout import STATE, TAPE, Record
-from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, REDS, Host
+from garrison.cage2.names import ACTIONS, NUM_ACTIONS, NUM_HOSTS, REDS, BlueKind, Host, Red
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.step import reset
 from garrison.jit import kernel, records
@@ -90,6 +90,7 @@ def explore(
     turn_start: Longs,
     draws: NDArray[np.int32],
     odds: NDArray[np.float64],
+    actions: Longs,
     steps: int,
     counts: Longs,
 ) -> bool:
@@ -110,7 +111,7 @@ def explore(
         end = int(counts[3])
         if (
             counts[0] + MAX_ENTRIES > len(firsts)
-            or counts[1] + NUM_ACTIONS > len(move_to)
+            or counts[1] + len(actions) > len(move_to)
             or counts[2] + MAX_ENTRIES > len(draws)
         ):
             return False
@@ -124,10 +125,11 @@ def explore(
             begin = int(counts[1])
             move_start[k] = begin
             n = 0
-            for action in range(NUM_ACTIONS):
-                unpack(firsts[k], seconds[k], state[0], sc, tables)
-                cost = defend(state[0], sc, None, action)
-                first, second = pack(state[0], sc, tables)
+            unpack(firsts[k], seconds[k], state[0], sc, tables)
+            for action in actions:
+                scratch[0] = state[0]
+                cost = defend(scratch[0], sc, None, action)
+                first, second = pack(scratch[0], sc, tables)
                 to = number_of(first, second, table, firsts, seconds, counts)
                 known = -1
                 for m in range(n):
@@ -244,7 +246,32 @@ class GameGraph:
         return len(self.firsts)
 
 
-def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, room: int = 1 << 18) -> GameGraph:
+def telling_actions(red: str, listed: int = 0) -> Longs:
+    """Return the actions that can change a position, and Sleep, which stands for all others.
+
+    Monitor and Analyse change only what Blue sees, and so does a decoy where Red's list is no part of the position.
+    """
+    if REDS.index(red) == Red.BLINE:
+        decoyed = range(Host.ENTERPRISE0, Host.USER4 + 1)
+    else:
+        decoyed = range(Host.USER1, Host.USER1 + listed)
+    kept = [
+        number
+        for number, action in enumerate(ACTIONS)
+        if action.kind in (BlueKind.SLEEP, BlueKind.REMOVE, BlueKind.RESTORE)
+        or (action.kind == BlueKind.DECOY and action.host in decoyed)
+    ]
+    return np.array(kept)
+
+
+def explore_game(
+    rules: str,
+    red: str,
+    steps: int = LONGEST,
+    listed: int = 0,
+    room: int = 1 << 18,
+    actions: Longs | None = None,
+) -> GameGraph:
     """Return all positions that an episode of some steps can reach.
 
     Args:
@@ -254,7 +281,9 @@ def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, ro
         listed: against Meander, how many user hosts, from User1 on, keep Red's lists of their ports; up to 3, for
             decoys cannot change that of User4. More of them make tighter bounds, and several times as many positions.
         room: for how many positions there is room at first.
+        actions: those of Blue that are tried; by default all.
     """
+    tried = np.arange(NUM_ACTIONS) if actions is None else actions
     scenario = load_scenario(rules=rules)
     state = np.zeros(1, STATE)
     state["red"] = REDS.index(red)
@@ -270,7 +299,7 @@ def explore_game(rules: str, red: str, steps: int = LONGEST, listed: int = 0, ro
             arrays[name] = np.concatenate([arrays[name], more])
         table = np.full(1 << (2 * room - 1).bit_length(), -1, np.int32)
         fill_table(table, arrays["firsts"], arrays["seconds"], int(counts[0]))
-        done = explore(*facts, table, *arrays.values(), steps, counts)  # type: ignore[call-arg]
+        done = explore(*facts, table, *arrays.values(), tried, steps, counts)  # type: ignore[call-arg]
         room *= 2
     ends = {"move_to": counts[1], "move_cost": counts[1], "draws": counts[2], "odds": counts[2]}
     del arrays["todo"], arrays["depths"]

@@ -25,10 +25,14 @@ def look_back(
     draws: NDArray[np.int32],
     odds: Floats,
     rewards: Floats,
+    weight: float,
     values: Floats,
     turns: Floats,
 ) -> None:
-    """Turn the values with n steps left into those with n + 1; that of a game which is over is left alone."""
+    """Turn the values with n steps left into those with n + 1; that of a game which is over is left alone.
+
+    The reward of the step between them counts `weight` times.
+    """
     for k in range(len(values)):
         if is_turn[k]:
             w = turn_start[k]
@@ -45,7 +49,7 @@ def look_back(
                     w += 1
                     mean = 0.0
                     for _b in range(branches):
-                        mean += odds[w] * (rewards[draws[w]] + values[draws[w]])
+                        mean += odds[w] * (weight * rewards[draws[w]] + values[draws[w]])
                         w += 1
                     best = max(best, mean)
                 total += share * best
@@ -54,7 +58,7 @@ def look_back(
         if is_decision[k] and move_count[k] > 0:  # others lie behind the end of the episode
             best = -np.inf
             for m in range(move_start[k], move_start[k] + move_count[k]):
-                best = max(best, turns[move_to[m]] - move_cost[m])
+                best = max(best, turns[move_to[m]] - weight * move_cost[m])
             values[k] = best
 
 
@@ -76,21 +80,35 @@ class ValueTable:
 def value_table(game: GameGraph, steps: int) -> ValueTable:
     """Return the values of all positions with 0, 1, ... up to `steps` steps left."""
     table = ValueTable(np.zeros((steps + 1, game.size)), np.zeros((steps + 1, game.size)))
-    for left, values in enumerate(_backwards(game, steps, table.turns)):
+    for left, values in enumerate(_backwards(game, np.ones(steps), table.turns)):
         table.values[left] = values
     return table
 
 
 def best_returns(game: GameGraph, steps: int) -> Floats:
     """Return the best mean return of an episode of 0, 1, ... up to `steps` steps."""
-    return np.array([values[0] for values in _backwards(game, steps, None)])
+    return np.array([values[0] for values in _backwards(game, np.ones(steps), None)])
 
 
-def _backwards(game: GameGraph, steps: int, kept_turns: Floats | None) -> Iterator[Floats]:
+def weighted_values(game: GameGraph, weights: Floats) -> NDArray[np.float32]:
+    """Return (steps + 1, positions): the most that can still be had in the mean before each step, and after the last.
+
+    Args:
+        game: of at least `len(weights)` steps.
+        weights: how often the reward of each step counts, the first step first.
+    """
+    table = np.zeros((len(weights) + 1, game.size), np.float32)
+    for left, values in enumerate(_backwards(game, weights, None)):
+        table[len(weights) - left] = values
+    return table
+
+
+def _backwards(game: GameGraph, weights: Floats, kept_turns: Floats | None) -> Iterator[Floats]:
     values, turns = np.zeros(game.size), np.zeros(game.size)
     over = np.flatnonzero(game.firsts == OVER)
     yield values
-    for left in range(1, steps + 1):
+    for left in range(1, len(weights) + 1):
+        weight = float(weights[-left])
         look_back(
             game.is_decision,
             game.is_turn,
@@ -102,10 +120,11 @@ def _backwards(game: GameGraph, steps: int, kept_turns: Floats | None) -> Iterat
             game.draws,
             game.odds,
             game.rewards,
+            weight,
             values,
             turns,
         )
-        values[over] = when_over(left)
+        values[over] = weight * when_over(left)
         if kept_turns is not None:
             kept_turns[left] = turns
         yield values
