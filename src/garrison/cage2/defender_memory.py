@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.defend import fits
+from garrison.cage2.defender_history import forget_history, remember_history
 from garrison.cage2.layout import Record
 from garrison.cage2.names import (
     DECOY_BLOCK,
@@ -19,6 +20,7 @@ from garrison.cage2.names import (
     NUM_HOSTS,
     RESTORE_BLOCK,
     Host,
+    Observation,
     Suspect,
 )
 from garrison.cage2.observe import BITS_PER_HOST, NUM_BITS
@@ -70,6 +72,8 @@ def forget(memory: Record, sc: Record) -> None:
     for h in range(NUM_HOSTS):
         memory.own_ports[h] = sc.image_ports[h]
         memory.own_decoys[h] = 0
+    if sc.observation == Observation.HISTORY:
+        forget_history(memory)
 
 
 @kernel
@@ -82,6 +86,8 @@ def remember(memory: Record, sc: Record, action: int, bits: NDArray[np.int8]) ->
     for h in range(NUM_HOSTS):
         if bits[BITS_PER_HOST * h]:
             host, is_exploit = h, bits[BITS_PER_HOST * h + 1] != 0
+    if sc.observation == Observation.HISTORY:
+        remember_history(memory, action, host, is_exploit)
     is_scan = host >= 0 and not is_exploit
     if memory.suspect == Suspect.SOMEBODY:
         # B_line exploits what it scanned first; Meander scans on, elsewhere.

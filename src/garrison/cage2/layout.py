@@ -26,6 +26,8 @@ SERVICE_TERM = NUM_HOSTS
 ACTION_TERM = NUM_HOSTS + 1
 NUM_TERMS = NUM_HOSTS + 2
 
+NUM_WATCHED = 8  # hosts whose history a defender can remember (defender_history.py)
+NUM_PAST_EVENTS = 4
 NUM_UNITS = 5  # types of hosts that a workflow puts in order (workflow.py)
 MAX_LENGTH = 2**15 - 1  # a step adds at most one session, decoy or report, so no count below can overflow
 
@@ -60,8 +62,17 @@ _MEMORY: list[tuple[Any, ...]] = [
     ("own_decoys", "i2", NUM_HOSTS),  # mask of decoys in place
     ("suspect", "i1"),  # Suspect: who Red seems to be
 ]
+_HISTORY: list[tuple[Any, ...]] = [
+    # --- when it happened: kept up to date only for the observation `history` (defender_history.py)
+    ("event_fresh", "i1", NUM_WATCHED),  # steps until it is forgotten that something was seen on the host
+    ("restore_fresh", "i1", NUM_WATCHED),  # the same for Blue's last Restore
+    ("remove_fresh", "i1", NUM_WATCHED),  # and its last Remove
+    ("exploits_seen", "i1", NUM_WATCHED),  # in this episode
+    ("own_action", "i2"),  # Blue's last
+    ("past_events", "i1", NUM_PAST_EVENTS),  # what was seen in this step and those before, 0: nothing
+]
 
-MEMORY = _without_gaps(_MEMORY)
+MEMORY = _without_gaps([*_MEMORY, *_HISTORY])
 
 _COMPLIANCE: list[tuple[Any, ...]] = [
     # --- how a workflow is followed: kept only where there is one (compliance.py)
@@ -80,78 +91,81 @@ _COMPLIANCE: list[tuple[Any, ...]] = [
     ("last_alignment_total", "f8"),
 ]
 
-STATE = _without_gaps(
-    [
-        # --- the episode
-        ("reward_terms", "f8", NUM_TERMS),  # last step, see above; their sum is the reward
-        ("total", "f8"),  # reward so far
-        ("last_total", "f8"),  # reward of the episode that ended last
-        ("last_length", "i4"),  # and its number of steps
-        ("t", "i4"),  # steps taken
-        ("length", "i4"),  # steps after which the episode is truncated
-        ("done", "i1"),  # truncated, waiting for a reset
-        ("source", "i1"),  # Source: where the draws come from
-        ("stream", "u4", 4),  # state of the generator
-        # --- Red's sessions, per host
-        ("access", "i1", NUM_HOSTS),  # Access of the best session
-        ("access_oldest", "i1", NUM_HOSTS),  # Access of the oldest session: all that CybORG's true table shows
-        ("held", "i2"),  # mask of the hosts with a session
-        ("sessions", "i2", NUM_HOSTS),  # number of sessions
-        ("removable", "i2", NUM_HOSTS),  # of these: user level and reported
-        ("hidden", "i2", NUM_HOSTS),  # of these: user level and never reported
-        ("lead", "i2", NUM_HOSTS),  # removable sessions older than every fixed one
-        ("oldest_fixed", "i1", NUM_HOSTS),  # Access of the oldest session that Remove does not touch
-        ("reported", "i2", NUM_HOSTS),  # privileged sessions whose process was reported
-        ("stale", "i2", NUM_HOSTS),  # reported process ids that are free again (quirk Q14)
-        # --- the hosts
-        ("malware", "i1", NUM_HOSTS),  # a file that Analyse would find
-        ("decoys", "i2", (NUM_HOSTS, NUM_DECOYS)),  # number of each decoy
-        ("ports", "i2", NUM_HOSTS),  # mask of listening ports, image and decoys
-        ("sockets", "i2", NUM_HOSTS),  # number of listening sockets: a port may be open twice
-        ("patched", "i1", NUM_HOSTS),  # restored under rules where that breaks an exploit
-        # --- the OTService of Op_Server0
-        ("ot_running", "i1"),
-        ("ot_stoppable", "i1"),  # its registered process id is valid; no longer after a Restore (quirk Q1)
-        ("ot_active", "i1"),  # the registry says active
-        ("ot_known", "i1"),  # Red knows the service
-        # --- Red
-        ("red", "i1"),  # Red: who plays this episode
-        ("red_ports", "i2", NUM_HOSTS),  # ports at the last answered scan, -1 before the first
-        ("known_address", "i1", NUM_HOSTS),
-        ("known_host", "i1", NUM_HOSTS),
-        ("known_subnet", "i1", NUM_SUBNETS),
-        ("red_kind", "i1"),  # RedKind of the last action
-        ("red_target", "i1"),  # its host; for a sweep its subnet; -1 for Sleep
-        ("red_exploit", "i1"),  # the exploit it chose, -1 if none
-        ("red_success", "i1"),  # Success
-        ("red_answered", "i1"),  # whether the answer held anything (B_line looks at this once)
-        ("bline_state", "i1"),
-        ("bline_seen", "i2"),  # mask of the states whose action is memorised
-        ("bline_user", "i1"),  # the user host it drew, -1 before
-        ("swept", "i1"),  # Meander: mask of subnets
-        ("scanned", "i2"),  # Meander: masks of hosts
-        ("exploited", "i2"),
-        ("escalated", "i2"),
-        ("mapped", "i2"),  # hosts whose last exploit succeeded; also of attackers that are not scripted
-        ("last_exploited", "i1"),  # Meander: target of the last action if that was an exploit, else -1
-        ("last_owned", "i1"),  # Meander: target of the last action if that was an escalate or Impact, else -1;
-        # elsewhere: which attacker of a `RedMixture` plays
-        # --- what happened in this step
-        ("blue_action", "i2"),
-        ("blue_success", "i1"),  # Success
-        ("placed", "i1"),  # host on which a decoy was accepted, else -1
-        ("found", "i1"),  # Analyse found malware
-        ("events", "i2"),  # Red's events on its target
-        ("event_ports", "i1"),  # distinct local ports among them
-        ("event_shell", "i1"),  # one of them is a reverse shell that Blue detected
-        # --- what Blue sees
-        ("belief", "i1", NUM_HOSTS),  # Belief
-        ("activity", "i1"),  # Activity on the host below, in this step
-        ("active_host", "i1"),  # -1: none
-        *_MEMORY,
-        *_COMPLIANCE,
-    ]
-)
+_STATE: list[tuple[Any, ...]] = [
+    # --- the episode
+    ("reward_terms", "f8", NUM_TERMS),  # last step, see above; their sum is the reward
+    ("total", "f8"),  # reward so far
+    ("last_total", "f8"),  # reward of the episode that ended last
+    ("last_length", "i4"),  # and its number of steps
+    ("t", "i4"),  # steps taken
+    ("length", "i4"),  # steps after which the episode is truncated
+    ("done", "i1"),  # truncated, waiting for a reset
+    ("source", "i1"),  # Source: where the draws come from
+    ("stream", "u4", 4),  # state of the generator
+    # --- Red's sessions, per host
+    ("access", "i1", NUM_HOSTS),  # Access of the best session
+    ("access_oldest", "i1", NUM_HOSTS),  # Access of the oldest session: all that CybORG's true table shows
+    ("held", "i2"),  # mask of the hosts with a session
+    ("sessions", "i2", NUM_HOSTS),  # number of sessions
+    ("removable", "i2", NUM_HOSTS),  # of these: user level and reported
+    ("hidden", "i2", NUM_HOSTS),  # of these: user level and never reported
+    ("lead", "i2", NUM_HOSTS),  # removable sessions older than every fixed one
+    ("oldest_fixed", "i1", NUM_HOSTS),  # Access of the oldest session that Remove does not touch
+    ("reported", "i2", NUM_HOSTS),  # privileged sessions whose process was reported
+    ("stale", "i2", NUM_HOSTS),  # reported process ids that are free again (quirk Q14)
+    # --- the hosts
+    ("malware", "i1", NUM_HOSTS),  # a file that Analyse would find
+    ("decoys", "i2", (NUM_HOSTS, NUM_DECOYS)),  # number of each decoy
+    ("ports", "i2", NUM_HOSTS),  # mask of listening ports, image and decoys
+    ("sockets", "i2", NUM_HOSTS),  # number of listening sockets: a port may be open twice
+    ("patched", "i1", NUM_HOSTS),  # restored under rules where that breaks an exploit
+    # --- the OTService of Op_Server0
+    ("ot_running", "i1"),
+    ("ot_stoppable", "i1"),  # its registered process id is valid; no longer after a Restore (quirk Q1)
+    ("ot_active", "i1"),  # the registry says active
+    ("ot_known", "i1"),  # Red knows the service
+    # --- Red
+    ("red", "i1"),  # Red: who plays this episode
+    ("red_ports", "i2", NUM_HOSTS),  # ports at the last answered scan, -1 before the first
+    ("known_address", "i1", NUM_HOSTS),
+    ("known_host", "i1", NUM_HOSTS),
+    ("known_subnet", "i1", NUM_SUBNETS),
+    ("red_kind", "i1"),  # RedKind of the last action
+    ("red_target", "i1"),  # its host; for a sweep its subnet; -1 for Sleep
+    ("red_exploit", "i1"),  # the exploit it chose, -1 if none
+    ("red_success", "i1"),  # Success
+    ("red_answered", "i1"),  # whether the answer held anything (B_line looks at this once)
+    ("bline_state", "i1"),
+    ("bline_seen", "i2"),  # mask of the states whose action is memorised
+    ("bline_user", "i1"),  # the user host it drew, -1 before
+    ("swept", "i1"),  # Meander: mask of subnets
+    ("scanned", "i2"),  # Meander: masks of hosts
+    ("exploited", "i2"),
+    ("escalated", "i2"),
+    ("mapped", "i2"),  # hosts whose last exploit succeeded; also of attackers that are not scripted
+    ("last_exploited", "i1"),  # Meander: target of the last action if that was an exploit, else -1
+    ("last_owned", "i1"),  # Meander: target of the last action if that was an escalate or Impact, else -1;
+    # elsewhere: which attacker of a `RedMixture` plays
+    # --- what happened in this step
+    ("blue_action", "i2"),
+    ("blue_success", "i1"),  # Success
+    ("placed", "i1"),  # host on which a decoy was accepted, else -1
+    ("found", "i1"),  # Analyse found malware
+    ("events", "i2"),  # Red's events on its target
+    ("event_ports", "i1"),  # distinct local ports among them
+    ("event_shell", "i1"),  # one of them is a reverse shell that Blue detected
+    # --- what Blue sees
+    ("belief", "i1", NUM_HOSTS),  # Belief
+    ("activity", "i1"),  # Activity on the host below, in this step
+    ("active_host", "i1"),  # -1: none
+    *_MEMORY,
+    *_HISTORY,
+    *_COMPLIANCE,
+]
+
+STATE = _without_gaps(_STATE)
+STATE_BEFORE_HISTORY = _without_gaps([field for field in _STATE if field not in _HISTORY])
+"""As states were saved by versions that had no `history`: still read"""
 
 SCENARIO = _without_gaps(
     [

@@ -145,6 +145,7 @@ class _Observation(NamedTuple):
 
     BITS: int = 0  # the challenge's 52
     MEMORY: int = 1  # and behind them what a defender can remember
+    HISTORY: int = 2  # and behind that when it happened
 
 
 class _Suspect(NamedTuple):

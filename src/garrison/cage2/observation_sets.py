@@ -8,6 +8,7 @@ what is in a `MEMORY` record, so that agents, which are given the 52 bits alone,
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.defender_history import NUM_HISTORY, write_history
 from garrison.cage2.defender_memory import NUM_REMEMBERED, write_memory
 from garrison.cage2.layout import Record
 from garrison.cage2.names import OBSERVATIONS, Observation
@@ -18,6 +19,7 @@ from garrison.jit import kernel
 WIDTHS = {
     Observation.BITS: NUM_BITS,
     Observation.MEMORY: NUM_REMEMBERED,
+    Observation.HISTORY: NUM_REMEMBERED + NUM_HISTORY,
 }
 """How many bits each observation has, the order of a workflow not included"""
 
@@ -25,8 +27,10 @@ WIDTHS = {
 @kernel
 def write_further_bits(memory: Record, observation: int, row: NDArray[np.int8]) -> None:
     """Write what the observation has behind the first 52 bits of `row`."""
-    if observation == Observation.MEMORY:
+    if observation in (Observation.MEMORY, Observation.HISTORY):
         write_memory(memory, row)
+    if observation == Observation.HISTORY:
+        write_history(memory, row, NUM_REMEMBERED)
 
 
 def choose_observation(scenario: NDArray[np.void], name: str) -> int:

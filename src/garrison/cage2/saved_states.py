@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.cage2.layout import DETAILED_STATE, DETAILS, STATE
+from garrison.cage2.layout import DETAILED_STATE, DETAILS, STATE, STATE_BEFORE_HISTORY
 from garrison.errors import UserError
 
 Records = NDArray[np.void]
@@ -24,6 +24,7 @@ def joined(envs: Records, details: Records | None) -> Records:
 
 def split(state: Any, with_details: bool) -> tuple[Records, Records | None]:
     """Return the two records of saved environments; raise if a batch of this kind cannot go on with them."""
+    state = _upgraded(state)
     got = state.dtype if isinstance(state, np.ndarray) else type(state).__name__
     if got == (STATE if with_details else DETAILED_STATE):
         sources = ("stream", "cyborg") if with_details else ("cyborg", "stream")
@@ -40,6 +41,16 @@ def split(state: Any, with_details: bool) -> tuple[Records, Records | None]:
         for name in _fields(part):
             part[name] = state[name]
     return envs, details
+
+
+def _upgraded(state: Any) -> Any:
+    """Return states of an older layout in the present one: what they do not have is empty."""
+    if not isinstance(state, np.ndarray) or state.dtype != STATE_BEFORE_HISTORY:
+        return state
+    upgraded = np.zeros(state.shape, STATE)
+    for name in _fields(state):
+        upgraded[name] = state[name]
+    return upgraded
 
 
 def _fields(records: Records) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.defender_history import MOST_EXPLOITS, REMEMBERED
 from garrison.cage2.details import NUM_BLOCKS, NUM_PIDS, SESSION, find_process, is_reported
 from garrison.cage2.layout import (
     DETAILS,
@@ -21,6 +22,7 @@ from garrison.cage2.layout import (
     MAX_PROCESSES,
     MAX_REPORTS,
     NUM_UNITS,
+    NUM_WATCHED,
     SCENARIO,
     STATE,
     TAPE,
@@ -61,6 +63,7 @@ COUNT: Range = (0, MAX_LENGTH)
 PID: Range = (0, NUM_PIDS - 1)
 ADDRESS: Range = (0, 16 * NUM_BLOCKS - 1)
 UNIT: Range = (0, NUM_UNITS - 1)
+FRESH: Range = (0, REMEMBERED)
 FINITE: Range = (-np.finfo(np.float64).max, np.finfo(np.float64).max)
 HIGHEST_COST = 1e6  # of one term of a step's reward; so that sums stay exact to their resolution
 COST: Range = (-HIGHEST_COST, HIGHEST_COST)
@@ -137,6 +140,12 @@ STATE_RANGES: dict[str, Range] = {
     "own_ports": PORT_MASK,
     "own_decoys": (0, 2**NUM_DECOYS - 1),
     "suspect": (Suspect.NOBODY, Suspect.MEANDER),
+    "event_fresh": FRESH,
+    "restore_fresh": FRESH,
+    "remove_fresh": FRESH,
+    "exploits_seen": (0, MOST_EXPLOITS),
+    "own_action": (0, NUM_ACTIONS - 1),
+    "past_events": (0, 2 * NUM_WATCHED + 2),
     "order": UNIT,
     "next_order": UNIT,
     "env_reward": FINITE,

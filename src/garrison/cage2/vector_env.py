@@ -17,7 +17,7 @@ from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.attackers import Attackers
 from garrison.cage2.infos import episode_infos
 from garrison.cage2.inputs import HIGHEST_SEED, blue_actions, environment_ids, episode_lengths, seeds_from_system
-from garrison.cage2.layout import DETAILS, MAX_DETAILED_LENGTH, MAX_LENGTH, SCENARIO, STATE, TAPE
+from garrison.cage2.layout import DETAILS, MAX_DETAILED_LENGTH, MAX_LENGTH, SCENARIO, STATE, STATE_BEFORE_HISTORY, TAPE
 from garrison.cage2.mersenne import seed_generators, seed_keys
 from garrison.cage2.names import (
     ACTION_SETS,
@@ -109,6 +109,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     """
 
     metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 4}  # noqa: RUF012 - as in Gymnasium
+    older_layouts = (STATE_BEFORE_HISTORY,)
+    """Of states that other versions saved, and that `set_state` takes"""
 
     truth: Truth
     """The true state, as read-only views that follow the batch"""

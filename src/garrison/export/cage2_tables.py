@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from garrison.cage2.action_sets import ACTION_IDS
+from garrison.cage2.defender_history import EVENT_AGES, EXPLOIT_COUNTS, REMOVE_AGES, RESTORE_AGES, WATCHED
 from garrison.cage2.defender_memory import CLOCK, DECOY_SLOTS, SINCE
-from garrison.cage2.names import DECOY_BLOCK, FIRST_BLOCK, NUM_ACTIONS, RESTORE_BLOCK, Host
+from garrison.cage2.layout import NUM_PAST_EVENTS
+from garrison.cage2.names import DECOY_BLOCK, FIRST_BLOCK, NUM_ACTIONS, REMOVE_BLOCK, RESTORE_BLOCK, Host
 from garrison.cage2.scenario import load_scenario
 
 
@@ -22,6 +24,7 @@ def cage2_tables(env: dict[str, Any], masked: bool) -> dict[str, Any]:
         "action_ids": ACTION_IDS[env["actions"]].tolist(),
         "first_block": FIRST_BLOCK,
         "decoy_block": DECOY_BLOCK,
+        "remove_block": REMOVE_BLOCK,
         "restore_block": RESTORE_BLOCK,
         "user0": int(Host.USER0),
         "image_ports": [int(x) for x in sc.image_ports],
@@ -32,4 +35,10 @@ def cage2_tables(env: dict[str, Any], masked: bool) -> dict[str, Any]:
         "decoy_slots": [list(slot) for slot in DECOY_SLOTS],
         "clock": CLOCK.tolist(),
         "since": SINCE.tolist(),
+        "watched": list(WATCHED),
+        "event_ages": EVENT_AGES.tolist(),
+        "restore_ages": RESTORE_AGES.tolist(),
+        "remove_ages": REMOVE_AGES.tolist(),
+        "exploit_counts": EXPLOIT_COUNTS.tolist(),
+        "past_events": NUM_PAST_EVENTS,
     }

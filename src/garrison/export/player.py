@@ -80,11 +80,15 @@ class CageMemory:
             self.first_scan = self.last_event = -1
             self.suspect = "nobody"
             self.ports = list(self.tables["image_ports"])
+            self.events, self.actions = [], []  # the latest first
         else:
             self.clock, self.since_event = self.clock + 1, self.since_event + 1
+            self.actions.insert(0, divmod(self.last - self.tables["first_block"], len(self.hosts)))
             self._remember_action()
             self._remember_event(bits)
-        return [*bits, *self._remembered()] if self.tables["observation"] == "memory" else bits
+        memory = [] if self.tables["observation"] == "bits" else self._remembered()
+        history = self._history() if self.tables["observation"] == "history" else []
+        return [*bits, *memory, *history]
 
     def allowed(self):
         """Return which of the network's choices are not known to be refused."""
@@ -118,6 +122,7 @@ class CageMemory:
     def _remember_event(self, bits):
         host = max((h for h in self.hosts if bits[4 * h]), default=-1)
         is_exploit = host >= 0 and bool(bits[4 * host + 1])
+        self.events.insert(0, (host, is_exploit))
         if self.suspect == "somebody":
             self.suspect = "meander" if host >= 0 and not is_exploit and host != self.first_scan else "bline"
         if host < 0:
@@ -140,6 +145,24 @@ class CageMemory:
         yield from ((host, decoy) in self.decoys for host, decoy in self.tables["decoy_slots"])
         yield from (self.suspect == who for who in ("bline", "meander"))
         yield from (self.clock >= steps for steps in self.tables["clock"])
+
+    def _history(self):
+        tables = self.tables
+        analyse, remove, restore = 0, tables["remove_block"], tables["restore_block"]
+        for host in tables["watched"]:
+            seen = [h == host for h, _ in self.events]
+            yield from (any(seen[:age]) for age in tables["event_ages"])
+            yield from ((restore, host) in self.actions[:age] for age in tables["restore_ages"])
+            yield from ((remove, host) in self.actions[:age] for age in tables["remove_ages"])
+            yield from (self.events.count((host, True)) >= count for count in tables["exploit_counts"])
+        block, host = self.actions[0] if self.actions else (-1, -1)  # Sleep and Monitor come before the first block
+        yield from (block >= 0 and host == watched for watched in tables["watched"])
+        is_decoy = block >= tables["decoy_block"] and block != restore
+        yield from (block < 0, block == analyse, block == remove, is_decoy, block == restore)
+        for past in range(1, tables["past_events"]):
+            host, is_exploit = self.events[past] if past < len(self.events) else (-1, False)
+            yield from (host == watched for watched in tables["watched"])
+            yield from (host >= 0 and not is_exploit, host >= 0 and is_exploit)
 
 
 def _nested(parts):

@@ -62,6 +62,8 @@ def named_attackers(red: str | Sequence[str] | Mapping[str, float]) -> tuple[lis
 def variant_of(red: str | Sequence[str] | Mapping[str, float], observation: str, actions: str) -> Variant:
     """Return the variant that these arguments, those of `garrison.cage2.VectorEnv`, ask for."""
     codes, _ = named_attackers(red)
+    if observation == "history":
+        raise UserError("observation='history' is not written in JAX: use memory, or the native batch.")
     return Variant(
         tuple(sorted(set(codes))),
         isinstance(red, Mapping),

@@ -1,5 +1,6 @@
 """Arrays as tensors and back, so that a saved state loads without running code from it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,19 @@ def to_tensors(value: Any) -> Any:
     return value
 
 
-def to_arrays(value: Any, example: Any) -> Any:
-    """Undo `to_tensors`: give `value` the types that `example` has."""
+def to_arrays(value: Any, example: Any, older: Sequence[np.dtype[Any]] = ()) -> Any:
+    """Undo `to_tensors`: give `value` the types that `example` has.
+
+    Bytes of structured arrays say nothing of their fields: their number tells which of `older` layouts they have.
+    """
     if isinstance(example, np.ndarray):
         array = value.numpy().copy()
-        return array if example.dtype.fields is None else array.view(example.dtype)
+        if example.dtype.fields is None:
+            return array
+        fits = (dtype for dtype in (example.dtype, *older) if array.nbytes == example.size * dtype.itemsize)
+        return array.view(next(fits, example.dtype))
     if isinstance(example, dict):
-        return {key: to_arrays(item, example[key]) for key, item in value.items()}
+        return {key: to_arrays(item, example[key], older) for key, item in value.items()}
     if isinstance(example, list | tuple):
-        return type(example)(to_arrays(item, e) for item, e in zip(value, example, strict=True))
+        return type(example)(to_arrays(item, e, older) for item, e in zip(value, example, strict=True))
     return value
