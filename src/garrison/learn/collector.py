@@ -122,7 +122,7 @@ class Collector:
         The results are rewards, terminations, truncations and infos; the next observations are written already.
         """
         rewards, terminations, truncations, infos = results
-        rollout.rewards[at] = rewards
+        rollout.rewards[at] = self.envs.learning_rewards(rewards, who)
         rollout.terminations[at] = terminations
         rollout.truncations[at] = truncations
         if self.masked:

@@ -84,7 +84,10 @@ class TrainableEnvs:
         final_observations                a batch with the last observation of each episode that has just ended;
                                           else `infos["final_obs"]` is read
         times                             where the time of its calls went, see `garrison.vector.timing`
-        get_state(), set_state(state)     what a run needs to continue exactly
+        learning_rewards                  (N,) what to learn from the last step, where that is not its reward; returns
+                                          are reported by the rewards
+        get_state(), set_state(state)     what a run needs to continue exactly; with `older_layouts`, the other dtypes
+                                          of records that set_state takes
         extras, or truth                  named arrays beside the observations, for a critic that sees more
         send(actions, env_ids), recv(n)   step some environments, and take the first n that are ready (all in flight, if
                                           fewer), see `garrison.vector.backends.async_`; with `batch_size`, the most
@@ -115,6 +118,7 @@ class TrainableEnvs:
             self.batch_size, self.workers = int(able.batch_size), int(able.workers)
         self._has_masks = hasattr(envs, "action_masks")
         self._has_final_observations = hasattr(envs, "final_observations")
+        self._has_learning_rewards = hasattr(envs, "learning_rewards")
         self._has_times = hasattr(envs, "times")
         self._has_state = hasattr(envs, "get_state") and hasattr(envs, "set_state")
 
@@ -164,6 +168,10 @@ class TrainableEnvs:
             return self.envs.final_observations[rows]
         return form.batch(list(infos["final_obs"][rows]))
 
+    def learning_rewards(self, rewards: Any, who: Who = EVERYONE) -> Any:
+        """Return what to learn from the last step of the environments `who`, given its rewards."""
+        return self.envs.learning_rewards[who] if self._has_learning_rewards else rewards
+
     def times(self) -> Any:
         """Return where the time of all calls so far went, a `garrison.vector.timing.parts.Times`; or None."""
         return self.envs.times if self._has_times else None
@@ -177,7 +185,7 @@ class TrainableEnvs:
         if state is None or not self._has_state:
             return False
         try:
-            saved = to_arrays(state, self.envs.get_state())
+            saved = to_arrays(state, self.envs.get_state(), getattr(self.envs, "older_layouts", ()))
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise UserError(
                 f"cannot resume: the saved episodes do not fit these environments ({error}).",

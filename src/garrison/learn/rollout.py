@@ -29,7 +29,7 @@ class Rollout:
     values: NDArray[np.float32]
     """(T, N): the critic's value when the choice was made."""
     rewards: NDArray[np.float32]
-    """(T, N): as the environment gave them."""
+    """(T, N): what is learned from, as the environment gave it."""
     terminations: NDArray[np.bool_]
     """(T, N): whether the step ended the task."""
     truncations: NDArray[np.bool_]

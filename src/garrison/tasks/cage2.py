@@ -23,13 +23,14 @@ from garrison.challenge.evaluation import CellScore, evaluate
 from garrison.errors import UserError, choose
 from garrison.learn.config import LearnerConfig
 from garrison.learn.registry import LEARNERS, algorithm_of
-from garrison.system import require
+from garrison.system import cores, require
 from garrison.tasks.task import MANY, EnvSettings, FinalScore, QuickScore, Task
 
 NATIVE = ("auto", "native")
 """The backends that are the compiled batch itself."""
 MASKED = (*NATIVE, "jax")
 """Those that have action masks"""
+REWARDS = ("score", "regret")
 QUICK_CELL_EPISODES = 100
 WATCH = "watch.html"
 """Episodes of a finished run, in its folder"""
@@ -53,9 +54,14 @@ class Cage2Settings(EnvSettings):
     challenge_encoder: str = "challenge"
     """CAGE-2: which 52 observations Blue sees: challenge or wrapper2."""
     observation: str = "bits"
-    """CAGE-2: what the policy sees: bits (the 52) or memory (also what it can remember of them and of its actions)."""
+    """CAGE-2: what the policy sees: bits (the 52), memory (also what it can remember of them and of its actions) or
+    history (also when that was)."""
     actions: str = "all"
     """CAGE-2: what the policy chooses from: all (the 145) or compact (the 67 that can pay)."""
+    reward: str = "score"
+    """CAGE-2: what is learned from: score (the challenge's reward) or regret (what each step loses against the best
+    that a defender could do who sees everything, over all of the protocol's lengths; solving the game takes a quarter
+    of a minute at the start). Reported returns are scores."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,6 +71,11 @@ class Cage2Settings(EnvSettings):
         choose("challenge_encoder", self.challenge_encoder, ENCODERS)
         choose("observation", self.observation, OBSERVATIONS)
         choose("actions", self.actions, ACTION_SETS)
+        choose("reward", self.reward, REWARDS)
+        if self.reward == "regret":
+            from garrison.limit.regret import check_game
+
+            check_game(self.red_odds, self.length)
         _ = self.red_odds
 
     @property
@@ -96,6 +107,12 @@ class Cage2Task(Task):
     def make_envs(self, num_envs: int) -> Any:
         """Make the compiled batch, or on another backend that many Python environments."""
         config, arguments = self.config, env_arguments(self.config)
+        if config.reward == "regret":
+            from garrison.limit.regret import Regret
+            from garrison.limit.regret_env import RegretEnv
+
+            regret = Regret(config.rules, config.red_odds, config.length, threads=cores())
+            return RegretEnv(regret, num_envs, autoreset_mode=self.autoreset_mode, copy=False, **arguments)
         if config.backend in NATIVE:
             from garrison.cage2 import VectorEnv
 
@@ -124,6 +141,8 @@ class Cage2Task(Task):
 
     def check(self, learner: LearnerConfig) -> None:
         """Refuse what the learner asks for and the environments do not have."""
+        if self.config.reward == "regret" and self.config.backend not in NATIVE:
+            raise UserError(f"the backend {self.config.backend!r} has no reward=regret: use native.")
         if LEARNERS[algorithm_of(learner)].on_device:
             self._check_on_device()
         elif self.config.backend not in MASKED and learner.action_masks:
@@ -134,6 +153,8 @@ class Cage2Task(Task):
     def _check_on_device(self) -> None:
         if self.config.backend not in NATIVE:
             raise UserError(f"ppo-jax steps CAGE-2 on the device, not by {self.config.backend!r}: leave out --backend.")
+        if self.config.reward != "score":
+            raise UserError(f"ppo-jax learns from the score, not from {self.config.reward}: say --reward score.")
         others = [name for name in self.config.red_odds if name not in SCRIPTED_REDS]
         if others:
             raise UserError(

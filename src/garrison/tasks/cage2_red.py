@@ -14,7 +14,7 @@ from garrison.registration import CAGE2_RED
 from garrison.tasks.cage2 import NATIVE, Cage2Settings
 from garrison.tasks.task import Task
 
-NOT_REDS = ("red", "challenge_encoder", "observation", "actions")
+NOT_REDS = ("red", "challenge_encoder", "observation", "actions", "reward")
 """Settings of CAGE-2 that are Blue's"""
 
 

@@ -26,6 +26,8 @@ def make_workflow_envs(
     env: Cage2Settings, workflow: "WorkflowConfig", orders: list[int], *, autoreset_mode: str = "SameStep"
 ) -> VectorEnv:
     """Make environments, one for each of `orders`."""
+    if env.reward != "score":
+        raise UserError(f"an order is learned from the score and its own reward, not from {env.reward}: leave it out.")
     return VectorEnv(
         len(orders),
         autoreset_mode=autoreset_mode,
