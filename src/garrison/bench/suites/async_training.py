@@ -6,6 +6,7 @@ environments of about 1 ms with log-normal step times, how close to the limit (a
 side, which never wait for anybody) do IMPALA, A3C, PPO over a barrier and PPO that collects ready first come?
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,8 +61,8 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
     job = {"num_envs": ENVS * count, "rollout": PPO_ROLLOUT, "minibatches": 1, "epochs": 1}
     parallel = {"job": job, "workers": count, "options": work | {"uneven": True}}
 
-    def row(labels: Labels, workload: str, given: dict[str, Any], python: str = "") -> Configuration:
-        return Configuration({"env": "uneven"} | labels, workload, given, **({"python": python} if python else {}))
+    def row(labels: Labels, workload: str, given: dict[str, Any], python: str = sys.executable) -> Configuration:
+        return Configuration({"env": "uneven"} | labels, workload, given, python)
 
     rows = [
         row({"who": LOOP}, f"{STEPPING}:plain", loops),
