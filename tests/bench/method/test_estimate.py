@@ -105,9 +105,16 @@ def test_nothing_done_is_no_interval() -> None:
 def test_numbers_are_written_with_their_interval() -> None:
     assert Estimate(45_100, 44_200, 46_000, 9).text() == "45.1 k ± 2.0%"
     assert Estimate(45_100, 30_000, 60_000, 9).text() == "30 k to 60 k"
-    assert Estimate(45_100, 45_000, 45_200, 3).text() == "45 k to 45.2 k in 3 rounds"
-    assert Estimate(45_100, 45_100, 45_100, 1).text() == "45.1 k in 1 round"
-    assert Estimate(45_100, 45_100, 45_100, 0).text() == "45.1 k"
+    assert Estimate(45_100, 45_000, 45_200, 3).text() == "45 k to 45.2 k"
+    assert Estimate(45_100, 45_100, 45_100, 1).text() == "45.1 k"
+    assert Estimate(4.512, 4.45, 4.57, 9).times() == "4.51 ± 1.3%"
     assert Estimate(0.69, 0.68, 0.70, 9).share() == "69.0 ± 1.0%"
     assert Estimate(0.69, 0.5, 0.9, 9).share() == "50% to 90%"
+    assert [Estimate(1.0, 0.9, 1.1, rounds).caveat for rounds in (0, 1, 3, 9)] == [
+        "",
+        " in 1 round",
+        " in 3 rounds",
+        "",
+    ]
+    assert Estimate(4.0, 2.0, 5.0, 9).inverse() == (0.25, 0.2, 0.5, 9)
     assert Estimate(0.69, 0.5, 0.9, 9).scaled(0.5)[:3] == pytest.approx((0.345, 0.25, 0.45))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from garrison.formatting import plural, short
+from garrison.formatting import plural, ratio, short
 
 CONFIDENCE = 0.95
 NARROW = 0.05
@@ -47,18 +47,32 @@ class Estimate(NamedTuple):
         """Return the estimate of so many times the number."""
         return Estimate(self.value * factor, self.low * factor, self.high * factor, self.rounds)
 
+    def inverse(self) -> "Estimate":
+        """Return the estimate of one over the number, such as the time of a step; nothing has no inverse."""
+        value, high, low = (1 / number if number else math.inf for number in self[:3])
+        return Estimate(value, low, high, self.rounds)
+
     def text(self, write: Callable[[float], str] = short) -> str:
         """Write the number with its interval, or the range of rounds that are too few to have one."""
         if self.is_interval and self._half <= RANGED:
             return f"{write(self.value)} ± {self._half:.1%}"
-        said = write(self.value) if self.rounds < 2 else f"{write(self.low)} to {write(self.high)}"
-        return said if self.is_interval or not self.rounds else f"{said} in {plural(self.rounds, 'round')}"
+        low, high = write(self.low), write(self.high)
+        return low if low == high else f"{low} to {high}"
+
+    def times(self) -> str:
+        """Write the number as a ratio."""
+        return self.text(ratio)
 
     def share(self) -> str:
         """Write the number as a share, with what its interval has to each side, in points."""
         if self.is_interval and self._half <= RANGED:
             return f"{100 * self.value:.1f} ± {50 * (self.high - self.low):.1f}%"
         return self.text("{:.0%}".format)
+
+    @property
+    def caveat(self) -> str:
+        """What has to be said behind the number where no table says it: that it is the range of a few rounds."""
+        return f" in {plural(self.rounds, 'round')}" if self.rounds and not self.is_interval else ""
 
     @property
     def _half(self) -> float:

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, REFERENCES, Labels
-from garrison.bench.method.measure import BenchResult
+from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels
 from garrison.bench.synthetic import rounds_per_second
 from garrison.system import cores
 
@@ -86,8 +85,8 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
     return rows
 
 
-def pairs(result: BenchResult) -> list[tuple[Labels, Labels]]:
-    """Return each learner on uneven environments with the limit, of which it is to reach a share."""
-    every = [m.labels for m in result.measurements]
-    limit = {"env": "uneven", "who": LIMIT}
-    return [(labels, limit) for labels in every if labels["env"] == "uneven" and labels["who"] not in REFERENCES]
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: the bare loops on uneven environments, PPO with its epochs on native."""
+    if labels["env"] == "uneven":
+        return [{"env": "uneven", "who": LIMIT}]
+    return [{"env": "native", "who": GARRISON, "learner": "PPO", "epochs": labels.get("epochs", 1)}]
