@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from garrison.bench.method.estimate import CONFIDENCE, FEWEST, NARROW, Estimate, estimate, estimate_ratio
+from garrison.tasks.confidence import mean95
 
 Noise = Callable[[np.random.Generator, float, int], NDArray[np.float64]]
 TRUTH = 3.0
@@ -52,6 +53,17 @@ def test_it_still_does_when_a_narrow_one_ends_the_rounds(noise: Noise) -> None:
         covered += found.low <= TRUTH <= found.high
     assert ended > 100  # so it is the rule that ended them
     assert covered / 150 > 0.9
+
+
+def test_on_a_busy_machine_students_t_needs_at_least_four_times_as_many_rounds() -> None:
+    dice = np.random.default_rng(0)
+    ours = theirs = 0
+    for _ in range(20):
+        ratios = busy(dice, 0.02, 400) / busy(dice, 0.02, 400)
+        ours += next(n for n in range(FEWEST, 401) if estimate(ratios[:n].tolist()).is_narrow)
+        reach = (mean95(np.log(ratios[:n]).tolist()).reach for n in range(FEWEST, 401))
+        theirs += next((n for n, half in enumerate(reach, FEWEST) if 2 * half <= math.log(1 + NARROW)), 401)
+    assert theirs >= 4 * ours
 
 
 def test_a_slow_minute_of_both_leaves_their_ratio_as_it_is() -> None:

@@ -2,8 +2,8 @@
 
 The number is Hodges and Lehmann's, the median of the means of all pairs of rounds; the interval is Wilcoxon's, which
 counts signed ranks. Student's t would cover as well, but one repeat in ten that loses its core widens it so much that
-it asks for two to four times as many rounds. Both work on logarithms, since a busy machine makes things slower by a
-factor, and so that a ratio and its inverse are equally sure.
+it asks for at least four times as many rounds. All of it is on logarithms, since a busy machine makes things slower by
+a factor, and so that a ratio and its inverse are equally sure.
 """
 
 import math

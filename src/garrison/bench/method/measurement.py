@@ -131,7 +131,7 @@ class BenchResult:
 
     def print(self, title: str) -> None:
         """Print a table with one row per configuration, and those that stayed wide in a table of their own."""
-        header = ("configuration", "steps/s", "ratio", "to", "rounds", "cores", "start s", "peak MB", "processes")
+        header = ("configuration", "steps/s", "ratio", "to", "rounds", "cores", "start s", "peak MB")
         steady = [m for m in self.measurements if self.is_steady(m)]
         if steady:
             print_table(title, header, map(self._printed, steady), text=("to",))
@@ -154,7 +154,6 @@ class BenchResult:
             f"{m.cores_used:.2f}",
             f"{m.median('start_seconds'):.2f}",
             f"{m.median('peak_mb'):.0f}",
-            f"{m.median('processes'):.0f}",
         )
 
 

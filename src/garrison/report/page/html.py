@@ -229,7 +229,7 @@ def _side(right: bool) -> str:
 
 def _is_numeric(contents: Sequence[object]) -> bool:
     texts = [_written(c) for c in contents]
-    return any(texts) and all(not t or _NUMBER.fullmatch(t) or t in ("-", "–", "failed", "unsteady") for t in texts)
+    return any(texts) and all(not t or _NUMBER.fullmatch(t) or t in ("-", "–", "failed") for t in texts)
 
 
 def _written(content: object) -> str:
