@@ -17,12 +17,12 @@ def short(number: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """Write a ratio: two significant digits below ten, whole numbers with commas above.
+    """Write a ratio: three significant digits below a hundred, whole numbers with commas above.
 
     >>> ratio(1.234), ratio(20834.2)
-    ('1.2', '20,834')
+    ('1.23', '20,834')
     """
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def duration(seconds: float) -> str:

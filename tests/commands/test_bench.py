@@ -27,7 +27,7 @@ def test_bench_sim_measures_every_row_and_writes_json(
         lambda repeats: {"import_seconds": 0.1, "warm_first_step_seconds": 0.5, "cold_first_step_seconds": 9.0},
     )
     assert cli.main(["bench", "sim", "--repeats", "1", "--out", str(tmp_path)]) == 0
-    assert "µs per step" in capsys.readouterr().out
+    assert "a step of one environment: " in capsys.readouterr().out
     report = json.loads((tmp_path / "sim.json").read_text())
     assert [row["error"] for row in report["results"]] == [None, None]
     assert all(row["steps_per_second"] > 1000 for row in report["results"])

@@ -1,12 +1,13 @@
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from garrison.bench.method.fresh import Configuration, Sample
-from garrison.bench.method.measure import BenchResult, Measurement, command_line, measure
+from garrison.bench.method.measure import command_line, measure
+from garrison.bench.method.measurement import BenchResult, Measurement
+from garrison.bench.method.rounds import Rounds
 from garrison.formatting import short
 
 HERE = "tests.helpers.bench_workloads"
@@ -24,14 +25,10 @@ def row_of(result: BenchResult, **labels: object) -> Measurement:
     return row
 
 
-def sample(rate: float) -> Sample:
-    return Sample(int(rate), 1.0, 1.0, 0.0, 1.0, 1.0, 1, {})
-
-
 @pytest.mark.alone
 def test_rates_memory_and_facts_come_from_fresh_processes() -> None:
     rows = [Configuration({"who": "nap", "ms": ms}, f"{HERE}:nap", {"milliseconds": ms}) for ms in (8, 2)]
-    result = measure(rows, repeats=2, seconds=0.1, warm_up=0.0)
+    result = measure(rows, Rounds(2), seconds=0.1, warm_up=0.0)
     slow, fast = (row_of(result, who="nap", ms=ms) for ms in (8, 2))
     assert 1000 < fast.rate <= 5000  # ten for every nap, and a nap is never too short
     assert fast.rate > 2 * slow.rate
@@ -47,7 +44,7 @@ def test_rates_memory_and_facts_come_from_fresh_processes() -> None:
 
 def test_a_failing_workload_is_reported_and_the_others_go_on() -> None:
     good = Configuration({"who": "good"}, f"{HERE}:nap", {"milliseconds": 1})
-    result = measure([Configuration({"who": "bad"}, f"{HERE}:broken"), good], repeats=1, seconds=0.05, warm_up=0)
+    result = measure([Configuration({"who": "bad"}, f"{HERE}:broken"), good], Rounds(1), seconds=0.05, warm_up=0)
     assert "the workload is broken" in (row_of(result, who="bad").error or "")
     assert row_of(result, who="bad").headline() == "failed"
     assert row_of(result, who="good").rate > 0
@@ -55,21 +52,8 @@ def test_a_failing_workload_is_reported_and_the_others_go_on() -> None:
 
 def test_a_workload_that_never_ends_is_ended() -> None:
     stuck = Configuration({"who": "stuck"}, f"{HERE}:nap", {"milliseconds": 60_000})
-    result = measure([stuck], repeats=1, seconds=0.1, warm_up=0, timeout=1.5)
+    result = measure([stuck], Rounds(1), seconds=0.1, warm_up=0, timeout=1.5)
     assert "no result within 1.5 s" in (row_of(result, who="stuck").error or "")
-
-
-def test_a_wide_spread_is_no_headline() -> None:
-    configuration = Configuration({"who": "x"}, "y:z")
-    calm = Measurement(configuration, tuple(map(sample, (100, 101, 102, 99, 100, 98, 101))))
-    wild = replace(calm, samples=tuple(map(sample, (100, 150, 60, 99, 180, 70, 101))))
-    assert calm.steady
-    assert calm.headline() == "100"
-    assert not wild.steady
-    assert wild.headline() == "60-180 (unsteady)"
-    alone = replace(calm, samples=calm.samples[:1])
-    assert not alone.steady
-    assert alone.headline() == "100 (one repeat)"
 
 
 def test_labels_must_differ() -> None:
@@ -91,6 +75,7 @@ def test_short_numbers() -> None:
 
 def test_a_row_that_finished_nothing_is_kept_and_never_quoted() -> None:
     idle = Sample(0, 1.0, 1.0, 0.0, 0.0, 0.0, 1, {})
-    row = Measurement(Configuration({"who": "slow"}, ""), (idle, idle))
-    assert (row.rate, row.spread, row.steady) == (0.0, float("inf"), False)
-    assert row.record()["spread"] is None
+    row = Measurement(Configuration({"who": "slow"}, ""), (idle,) * 8)
+    result = BenchResult((row,), {}, {})
+    assert (row.rate, result.is_steady(row)) == (0.0, False)
+    assert json.loads(json.dumps(result.record()))["results"][0]["interval"] is None

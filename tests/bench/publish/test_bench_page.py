@@ -1,4 +1,4 @@
-"""The page of a folder of results: whatever is there is shown, unsteady numbers are marked and never headlined."""
+"""The page of a folder of results: whatever is there is shown, what is not steady is marked and stands apart."""
 
 import json
 from pathlib import Path
@@ -23,19 +23,17 @@ MACHINE = {
     "sim_hash": "abc",
     "versions": {"x": "1"},
 }
-STEADY, WILD = (1.0, 1.01, 0.99), (1.0, 2.0, 0.5)
+STEADY, SHAKY, WILD = (1.0, 1.01, 0.99) * 2, (1.0, 1.1, 0.9) * 2, (1.0, 2.0, 0.5) * 2
+CYBORG = {"who": "CybORG", "red": "meander"}
 
 
 def row(
     labels: dict[str, Any], rate: float = 1000.0, factors: tuple[float, ...] = STEADY, **facts: float
 ) -> dict[str, Any]:
-    ordered = sorted(factors)
     return {
         "labels": labels,
         "arguments": {},
         "steps_per_second": rate,
-        "spread": ordered[-1] - ordered[0] if len(factors) > 1 else None,
-        "steady": factors == STEADY,
         "start_seconds": 0.1,
         "peak_mb": 50.0,
         "share_mb": 40.0,
@@ -50,14 +48,13 @@ def row(
 def failed(labels: dict[str, Any]) -> dict[str, Any]:
     return row(labels) | {
         "steps_per_second": 0.0,
-        "spread": None,
         "error": "Traceback\nValueError: <broken>",
         "samples": [],
     }
 
 
 def store(folder: Path, name: str, rows: list[dict[str, Any]], command: str = "garrison bench x", **extra: Any) -> None:
-    method = {"command": command, "repeats": 3, "seconds": 1.0, "date": "2026-01-01"}
+    method = {"command": command, "repeats": 6, "seconds": 1.0, "date": "2026-01-01"}
     (folder / f"{name}.json").write_text(json.dumps({"machine": MACHINE, "method": method, "results": rows, **extra}))
 
 
@@ -139,11 +136,11 @@ def test_every_result_is_shown_with_its_command_and_machine(tmp_path: Path) -> N
     assert "A quick look, not for publication: cluster ran" in html
     assert "ValueError: &lt;broken&gt;" in html
     assert len(list(root.iter("svg"))) >= 14
-    assert "87%" in html
+    assert "87.0 ± 0.0%" in html
     assert "no data" not in html
     assert "CybORG itself on this machine" in html
     assert '<td>pipes</td><td class="right">20</td>' in html
-    assert html.count(">50</td></tr>") == 1  # times: 100 of ours over 2 of CybORG's
+    assert html.count(">50 ± 0.0%</td></tr>") == 1  # times: 100 of ours over 2 of CybORG's
 
 
 def test_any_row_may_have_failed(tmp_path: Path) -> None:
@@ -168,35 +165,64 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     assert bench_page.write_page(tmp_path).read_bytes() == first
 
 
-def test_an_unsteady_number_is_marked_and_never_a_headline(tmp_path: Path) -> None:
+def test_an_unsteady_number_is_marked_and_stands_apart(tmp_path: Path) -> None:
     everything(tmp_path)
     root = parse(bench_page.build_page(tmp_path).html())
-    headlines = next(iter(root.iter("table")))
-    rows = [[cell.text for cell in line.iter("td")] for line in headlines.iter("tr")]
-    assert ["sim", "garrison, 10,000 environments, 2 threads", "unsteady"] in rows
-    assert ["cluster", "garrison, 2 nodes", "123 ± 1%"] in rows
+    apart = [t for t in root.iter("table") if "Not steady" in (t.findtext("caption") or "")]
+    names = [line[0].text for table in apart for line in table.iter("tr")]
+    assert "garrison, 10,000 environments, 2 threads" in names
+    assert "garrison, 1,000 environments" not in names
     marked = [c.text for c in root.iter("td") if "doubtful" in (c.get("class") or "")]
     assert "7.5 M to 30 M" in marked
-    assert all("1.01" not in (text or "") for text in marked)
+    assert "~" not in "".join(root.itertext())
 
 
-def test_one_repeat_is_never_steady() -> None:
-    assert not stored.is_steady(row({"who": "x"}, factors=(1.0,)))
-    assert stored.brief(row({"who": "x"}, factors=(1.0,))) == stored.rate(row({"who": "x"}, factors=(1.0,))) == "~1 k"
+def test_the_first_screen_has_every_claim_with_its_ratio_and_command(tmp_path: Path) -> None:
+    ours = row({"who": "garrison", "envs": 10, "threads": 1}, 9e6, batch_mb=1.0)
+    store(tmp_path, "sim", [ours, row(CYBORG, 500.0, SHAKY)])
+    claims = next(iter(parse(bench_page.build_page(tmp_path).html()).iter("table")))
+    cells = ["".join(cell.itertext()) for cell in claims.iter("td")]
+    what = "simulator, 10 environments, beside CybORG"
+    assert cells == [what, "garrison bench sim", "18,090 ± 9.5%", "9 M ± 1.0%", "450 to 550"]
 
 
-def test_ratios_carry_the_mark_of_either_side() -> None:
-    calm, wild = row({"who": "a"}, 2000.0), row({"who": "b"}, 1000.0, WILD)
-    assert stored.over(calm, calm) == "1"
-    assert stored.over(calm, wild) == "~2"
-    assert stored.over(wild, calm) == "~0.5"
-    assert stored.share(wild, calm) == "~50%"
-    assert stored.share(calm, calm, 2) == "50%"
+def test_a_claim_whose_rows_failed_is_not_made(tmp_path: Path) -> None:
+    store(tmp_path, "sim", [row({"who": "garrison", "envs": 10, "threads": 1}, 9e6, batch_mb=1.0), failed(CYBORG)])
+    assert "beside CybORG" not in bench_page.build_page(tmp_path).html()
 
 
-def test_a_wide_spread_is_shown_as_a_range() -> None:
+def test_a_row_is_as_steady_as_its_ratio(tmp_path: Path) -> None:
+    ours = row({"who": "garrison", "envs": 1, "threads": 1}, 9e3, SHAKY, batch_mb=1.0)
+    assert not stored.is_steady(ours)  # a file that names no partners: its own rate is all there is
+    ours |= {"partner": CYBORG, "steady": True}
+    assert stored.is_steady(ours)
+    store(tmp_path, "sim", [ours, row(CYBORG, 500.0, SHAKY) | {"partner": None, "steady": True}])
+    html = bench_page.build_page(tmp_path).html()
+    assert "Not steady" not in html
+    assert ">18 ± 0.0%<" in html  # a slow round of both
+    assert ">CybORG, meander<" in html
+
+
+def test_few_rounds_have_no_interval() -> None:
+    few = row({"who": "x"}, 2000.0, WILD[:3])
+    assert not stored.is_steady(row({"who": "x"}, factors=STEADY[:3]))
+    assert (stored.rate(few), stored.rate_alone(few)) == ("1 k to 4 k", "1 k to 4 k in 3 rounds")
+    assert stored.over(few, few) == "1 in 3 rounds"
+    assert stored.rate_alone(row({"who": "x"}, factors=(1.0,))) == "1 k in 1 round"
+
+
+def test_ratios_are_taken_inside_a_round() -> None:
+    one, half = row({"who": "a"}, 2000.0, WILD), row({"who": "b"}, 1000.0, WILD)
+    assert stored.over(one, half) == "2 ± 0.0%"
+    assert stored.over(one, row({"who": "c"}, factors=(1.0,) * 6)) == "1 to 4"
+    assert stored.share(half, one) == "50.0 ± 0.0%"
+    assert stored.compared(half, one, times_base=2).share() == "25.0 ± 0.0%"
+    assert stored.step_time(row({"who": "d"}, 1e6)) == "1 µs ± 1.0%"
+
+
+def test_a_rate_is_written_with_its_interval_or_as_it() -> None:
+    assert stored.rate(row({"who": "x"}, 2000.0)) == "2 k ± 1.0%"
     assert stored.rate(row({"who": "x"}, 2000.0, WILD)) == "1 k to 4 k"
-    assert stored.rate(row({"who": "x"}, 2000.0)) == "2 k ± 1%"
 
 
 def test_the_command_makes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,9 +1,7 @@
-"""Every workload of learners without a barrier does its work, and efficiencies are shares of the bare loops."""
+"""Every workload of learners without a barrier does its work."""
 
 import pytest
 
-from garrison.bench.method.fresh import Configuration, Sample
-from garrison.bench.method.measure import BenchResult, Measurement
 from garrison.bench.suites import async_training, our_trainers
 
 ROUNDS = 50
@@ -43,13 +41,3 @@ def test_ppo_is_measured_over_a_barrier_and_ready_first() -> None:
     rows = [row for row in async_training.configurations(quick=True, peers={}) if row.labels["env"] == "uneven"]
     backends = {row.labels["learner"]: row.arguments["backend"] for row in rows if "PPO" in str(row.labels)}
     assert backends == {"PPO": "shared", "PPO, ready first": "async"}
-
-
-def test_efficiency_is_the_share_of_the_limit() -> None:
-    def row(env: str, who: str, rate: int, **more: str) -> Measurement:
-        labels = {"env": env, "who": who, **more}
-        return Measurement(Configuration(labels, ""), (Sample(rate, 1.0, 1.0, 0.0, 0.0, 0.0, 1, {}),))
-
-    impala = row("uneven", "garrison", 1900, learner="IMPALA")
-    rows = (row("uneven", "limit", 2000), impala, row("native", "garrison", 10, learner="A3C"))
-    assert async_training.pairs(BenchResult(rows, {}, {})) == [(impala.labels, rows[0].labels)]

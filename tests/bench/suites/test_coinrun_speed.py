@@ -14,7 +14,8 @@ import pytest
 from garrison import cli, system, vector
 from garrison.bench.method.fresh import Configuration, Sample, Work
 from garrison.bench.method.labels import ROOFLINE
-from garrison.bench.method.measure import BenchResult, Measurement
+from garrison.bench.method.measurement import BenchResult, Measurement
+from garrison.bench.method.rounds import Rounds
 from garrison.bench.publish import coinrun_pages, coinrun_rows
 from garrison.bench.suites import coinrun_job, coinrun_ours, coinrun_peers, coinrun_speed, user_figures, user_tables
 from garrison.errors import UserError
@@ -142,11 +143,11 @@ def test_the_command_measures_compares_and_saves(
         200: {"who": ROOFLINE},
     }
 
-    def measure(rows: list[Configuration], **method: Any) -> BenchResult:
+    def measure(rows: list[Configuration], rounds: Rounds, **method: Any) -> BenchResult:
         assert method["timeout"] > 120  # an update may take long
         samples = [Sample(rate, 1.0, 1.0, 0.0, 1.0, 1.0, 1, {}) for rate in rates]
-        made = (Measurement(Configuration(rates[s.steps], ""), (s,) * 3) for s in samples)
-        return BenchResult(tuple(made), system.facts(), {"repeats": 3, "command": "garrison bench users"})
+        made = (Measurement(Configuration(rates[s.steps], ""), (s,) * 6) for s in samples)
+        return BenchResult(tuple(made), system.facts(), {"repeats": 6, "command": "garrison bench users"})
 
     monkeypatch.setattr(user_tables, "measure", measure)
     monkeypatch.setattr(system, "missing", lambda module: "")
@@ -157,8 +158,8 @@ def test_the_command_measures_compares_and_saves(
     assert "own job on CoinRun" in page
     table = coinrun_pages.coinrun_table(tmp_path)
     assert "4 workers x 8 70 to 80" in table
-    assert "| garrison PPO shared, 4 workers | 150 ± 0% | 3 | 75% |" in table
-    assert "| convolutions and products alone | 200 ± 0% |  |  |" in table
+    assert "| garrison PPO shared, 4 workers | 150 ± 0.0% | 3 ± 0.0% | 75.0 ± 0.0% |" in table
+    assert "| convolutions and products alone | 200 ± 0.0% |  |  |" in table
 
 
 def test_without_procgen_the_rows_are_left_out_with_one_sentence(

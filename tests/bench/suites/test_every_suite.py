@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from garrison import cli
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.measure import measure
+from garrison.bench.method.rounds import Rounds
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import SUITES
 
@@ -33,7 +34,7 @@ class Arguments:
 def run(arguments):
     milliseconds = 60_000 if arguments.stuck else 1
     row = Configuration({"who": "row"}, "tests.helpers.bench_workloads:nap", {"milliseconds": milliseconds})
-    result = measure([row], repeats=1, seconds=0.05, warm_up=0.0)
+    result = measure([row], Rounds(1), seconds=0.05, warm_up=0.0)
     keep(Path(sys.argv[1]), "stuck" if arguments.stuck else "done", result.record())
     return 0
 

@@ -38,27 +38,37 @@ def test_names_differ_and_every_table_of_the_users_is_there() -> None:
     assert all(old.source.split(",")[0] in user_figures.MACHINES for old in user_figures.FIGURES)
 
 
-def test_ratios_are_ours_over_theirs_and_unsteady_ones_are_marked() -> None:
-    def row(labels: dict[str, Any], rate: float, spread: float | None) -> dict[str, Any]:
-        return {"labels": labels, "steps_per_second": rate, "spread": spread}
+def test_ratios_are_ours_over_theirs_with_their_interval() -> None:
+    def row(labels: dict[str, Any], rate: float, noise: float) -> dict[str, Any]:
+        samples = [{"steps": rate * factor, "wall_seconds": 1.0} for factor in (1 - noise, 1.0, 1 + noise) * 3]
+        return {"labels": labels, "samples": samples, "partner": None, "steady": noise < 0.1}
 
     rows = [
         row(user_figures.way("pipes", 20), 33_910.0, 0.02),
         row(user_figures.way("native", 20), 3_391_000.0, 0.5),
-        row(IN_WORKERS, 1500.0, 0.01),
-        row(IN_SEQUENCE, 1000.0, 0.01),
+        row(IN_WORKERS, 1500.0, 0.0),
+        row(IN_SEQUENCE, 1000.0, 0.0),
     ]
     tables = user_tables.compare(rows, (*user_figures.FIGURES, *user_figures.COINRUN_FIGURES))
     pipes = next(t for t in tables if t["table"] == user_figures.TWENTY and t["what"] == "pipes")
     assert user_rows.theirs(pipes) == "3,391"
-    assert user_rows.ours(pipes, "same_way") == ("33.9 k", "10")
-    assert user_rows.ours(pipes, "native") == ("~3.39 M", "~1,000")
+    assert user_rows.ours(pipes, "same_way") == ("33.9 k ± 2.0%", "10")
+    assert user_rows.ours(pipes, "native")[0] == "1.7 M to 5.09 M"
+    assert [line.is_wide for line in user_rows.beside([pipes])] == [True]
     sequence, workers, ratio = (t for t in tables if t["table"] == user_figures.CLUSTER_PPO)
     assert user_rows.theirs(sequence) == "1,500 to 2,000"
-    assert user_rows.ours(sequence, "same_way") == ("1 k", "0.57")
+    assert user_rows.ours(sequence, "same_way") == ("1 k ± 0.0%", "0.571")
+    assert [line.is_wide for line in user_rows.beside([workers, ratio])] == [False, False]
     assert user_rows.ours(workers, "native") == ("", "")
-    assert user_rows.ours(ratio, "same_way")[0] == "1.5"
+    assert user_rows.ours(ratio, "same_way")[0] == "1.5 ± 0.0%"
     assert user_rows.theirs(ratio) == "0.035 to 0.053"
+
+
+def test_a_figure_of_an_older_version_has_no_interval_and_is_never_quoted() -> None:
+    figure = {"value": 50_200.0, "steady": True}
+    row = {"table": "t", "what": "w", "theirs": [3391, 3391], "is_ratio": False, "same_way": figure, "native": None}
+    (line,) = user_rows.beside([row])
+    assert line == (("t", "w", "3,391", "50.2 k", "14.8", "", ""), True, 0)
 
 
 @pytest.mark.long
@@ -81,7 +91,7 @@ def test_the_command_measures_compares_and_saves(
         assert figure in printed
     stored = json.loads((tmp_path / "users.json").read_text())
     assert [r["error"] for r in stored["results"]] == [None] * 4
-    assert stored["method"]["trainers"]["repeats"] == 1
+    assert [len(r["samples"]) for r in stored["results"]] == [1] * 4
     page = (tmp_path / "index.html").read_text()
     assert "OPTIMIZATION_RESULTS.md" in page
     assert "200 environments" not in page  # nothing of that table was measured

@@ -45,6 +45,10 @@ class Configuration:
     """Another interpreter, for a peer that cannot be installed beside Garrison."""
     path: str = ""
     """A folder whose modules the workload can import, for a peer that cannot be installed at all."""
+    partner: Labels | None = None
+    """The row that it is compared with, by its labels; `partners.pair` finds one among the rows."""
+    longer: float = 1.0
+    """How many times as long as other rows it warms up and works."""
 
     @property
     def name(self) -> str:
@@ -71,7 +75,7 @@ class Sample:
 def run_fresh(configuration: Configuration, seconds: float, warm_up: float, timeout: float) -> Sample | str:
     """Run one repeat in a fresh process; return its sample, or what went wrong."""
     order: dict[str, Any] = {"workload": configuration.workload, "arguments": configuration.arguments}
-    order |= {"seconds": seconds, "warm_up": warm_up}
+    order |= {"seconds": configuration.longer * seconds, "warm_up": configuration.longer * warm_up}
     with FreshProcess(
         "garrison.bench.method.fresh:take_sample", order, configuration.python, configuration.path
     ) as process:

@@ -3,18 +3,19 @@
 from dataclasses import replace
 
 from garrison.bench.method.labels import GARRISON, LIMIT, LOOP
-from garrison.bench.publish.chart_parts import Rows, efficiency, points, quantities, row_bars, speed
+from garrison.bench.publish.apart import line, table_apart
+from garrison.bench.publish.chart_parts import Rows, efficiency, points, quantities, row_bars
 from garrison.bench.publish.stored import (
     StoredResult,
     StoredRow,
     by,
+    compared,
     find,
     groups,
-    mark,
     measured,
     rate,
+    rate_alone,
     select,
-    share,
     short_name,
     value,
 )
@@ -38,9 +39,10 @@ def share_of_limit(page: Page, result: StoredResult) -> None:
         doubtful = []
         for some in ways.values():
             here = by(select(some, envs=size), "cost")
-            pairs = [(here.get(cost), limits.get(cost)) for cost in costs]
-            values.append([value(row) / value(limit) if row and limit else None for row, limit in pairs])
-            doubtful.append([bool(row and limit and mark(row, limit)) for row, limit in pairs])
+            both = [(here.get(cost), limits.get(cost)) for cost in costs]
+            shares = [compared(row, limit) if row and limit else None for row, limit in both]
+            values.append([one and one.value for one in shares])
+            doubtful.append([one is not None and not one.is_narrow for one in shares])
         chart = heatmap(list(ways), costs, values, write=lambda v: f"{v:.0%}", doubtful=doubtful)
         page.chart(chart, f"Share of the limit, {size} environments")
 
@@ -102,13 +104,13 @@ def scaling(page: Page, result: StoredResult) -> None:
     shares = [efficiency(way, rows, ideal) for way, rows in ways.items()]
     label = "share of the ideal (workers, at most the cores, x one loop)"
     page.chart(lines(shares, x_label="workers", y_label=label, log_x=True, zero=True), "Efficiency against the ideal")
-    table = [
-        [way, str(n), speed(row), share(row, one, ideal[n][0])]
-        for way, rows in ways.items()
-        for n, row in sorted(rows.items())
-    ]
-    page.table(["", "workers", "steps/s", "of the ideal"], table)
-    page.text(f"One bare loop: {rate(one)} steps/s.")
+    table = []
+    for way, rows in ways.items():
+        for n, row in sorted(rows.items()):
+            part = compared(row, one, ideal[n][0])
+            table.append(line((way, str(n), rate(row), part.share()), part))
+    table_apart(page, ["", "workers", "steps/s", "of the ideal"], table, result)
+    page.text(f"One bare loop, steps/s: {rate_alone(one)}.")
 
 
 def _with_workers(result: StoredResult) -> dict[str, list[StoredRow]]:

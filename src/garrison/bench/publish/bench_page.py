@@ -10,11 +10,12 @@ from typing import Annotated, NamedTuple
 
 import tyro
 
-from garrison.bench.method.labels import GARRISON
-from garrison.bench.method.measure import STEADY
+from garrison.bench.method.estimate import FEWEST
+from garrison.bench.method.why_wide import MEANING, TITLE
 from garrison.bench.publish import (
     backend_charts,
     coinrun_pages,
+    headline,
     jax_tables,
     learning_pages,
     limit_tables,
@@ -24,18 +25,7 @@ from garrison.bench.publish import (
     user_charts,
 )
 from garrison.bench.publish.chart_parts import speed
-from garrison.bench.publish.stored import (
-    StoredResult,
-    best,
-    is_quick,
-    is_steady,
-    load,
-    measured,
-    names,
-    rate,
-    select,
-    short_name,
-)
+from garrison.bench.publish.stored import StoredResult, compared, find, is_quick, load, measured, names, short_name
 from garrison.errors import UserError, foreign
 from garrison.formatting import short
 from garrison.report.page import Cell, Page
@@ -80,8 +70,8 @@ SECTIONS: dict[str, Section] = {
 """The results that have charts of their own, in the page's order; other results are shown as a table."""
 
 LEAD = (
-    "Measured by `garrison bench`: a fresh process for every repeat, a warm-up thrown away, repeats of all rows "
-    "interleaved; medians, with the range of the repeats."
+    "Measured by `garrison bench` in rounds: in each, a fresh process for every row, a warm-up thrown away. Ratios are "
+    "taken inside a round, and rounds go on until their 95 % intervals are narrow or a budget is used up."
 )
 
 
@@ -116,11 +106,11 @@ def build_page(folder: Path) -> Page:
     if quick:
         said = f"{', '.join(quick)} ran with `--quick`, so few and short repeats."
         page.note(f"A quick look, not for publication: {said}")
+    headline.first_screen(page, found)
     page.text(
-        f"~ and hollow or pale marks: the repeats spread by more than {STEADY:.0%}, so the number cannot be quoted. "
+        f"Hollow or pale marks are {TITLE}: {MEANING}. Tables have such rows apart, with the reason. "
         "Rest the pointer on a mark to see its number."
     )
-    _headlines(page, found)
     for name in [*SECTIONS, *(name for name in found if name not in SECTIONS)]:
         if name in found:
             section = SECTIONS.get(name, Section(name.replace("-", " ").capitalize(), ()))
@@ -134,40 +124,31 @@ def build_page(folder: Path) -> Page:
     return page
 
 
-def _headlines(page: Page, found: dict[str, StoredResult]) -> None:
-    """Name our quickest row of each result, and its number only if it is steady enough to be quoted."""
-    rows = []
-    for name, result in found.items():
-        row = best(select(measured(result), who=GARRISON))
-        if row:
-            rows.append([name, short_name(row), rate(row) if is_steady(row) else "unsteady"])
-    if rows:
-        page.table(["result", "our quickest row", "steps/s"], rows)
-
-
 def _every_row(page: Page, result: StoredResult) -> None:
     rows: list[list[object]] = []
     for row in result.get("results", ()):
         name = short_name(row)
         if row["error"] is not None or not row["samples"]:
             said = (row["error"] or "no result").strip().splitlines()[-1]
-            rows.append([name, Cell("failed", tip=said, doubtful=True), "", "", "", "", "", ""])
+            rows.append([name, Cell("failed", tip=said, doubtful=True), *[""] * 8])
             continue
-        spread = "" if row["spread"] is None else f"{row['spread']:.0%}"
+        base = find(measured(result), **(row.get("partner") or {}))
+        ratio = [compared(row, base).times(), short_name(base)] if base else ["", ""]
         wall, cpu = (sum(sample[k] for sample in row["samples"]) for k in ("wall_seconds", "cpu_seconds"))
-        memory = [f"{row['peak_mb']:.0f}", f"{row['share_mb']:.0f}"]
-        rows.append([name, speed(row), spread, f"{wall:.2f}", f"{cpu:.2f}", f"{row['start_seconds']:.2f}", *memory])
+        numbers = [str(len(row["samples"])), f"{wall:.2f}", f"{cpu:.2f}", f"{row['start_seconds']:.2f}"]
+        rows.append([name, speed(row), *ratio, *numbers, f"{row['peak_mb']:.0f}", f"{row['share_mb']:.0f}"])
     if rows:
-        header = ["row", "steps/s", "spread", "wall s", "CPU s", "start s", "peak MB", "share MB"]
+        header = ["row", "steps/s", "ratio", "to", "rounds", "wall s", "CPU s", "start s", "peak MB", "share MB"]
         page.table(header, rows, folded=f"every row ({len(rows)})")
 
 
 def _machines(page: Page, found: dict[str, StoredResult]) -> None:
     page.section(
         "Machine and method",
-        "Ratios are between rows of the same run. Spread: interquartile range over the median, or the full range with "
-        "fewer than four repeats. CPU time and memory are those of the whole tree of processes; peak counts pages that "
-        "processes share once for each, share counts them once in all.",
+        "Ratios are between rows of the same run, round by round; ± reaches to the ends of a 95 % interval, and with "
+        f"fewer than {FEWEST} rounds, which is too few for one, the range of the rounds stands instead. CPU time and "
+        "memory are those of the whole tree of processes; peak counts pages that processes share once for each, share "
+        "counts them once in all.",
     )
     machines: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, result in found.items():
@@ -181,7 +162,8 @@ def _machines(page: Page, found: dict[str, StoredResult]) -> None:
     for name, result in found.items():
         method, machine = result.get("method", {}), result["machine"]
         seconds = short(method["seconds"]) if "seconds" in method else ""
-        cells = [method.get("date", ""), str(method.get("repeats", "")), seconds, f"{machine['load_before']:.2f}"]
+        rounds = str(method.get("rounds", method.get("repeats", "")))
+        cells = [method.get("date", ""), rounds, method.get("budget", ""), seconds, f"{machine['load_before']:.2f}"]
         rows.append([name, *cells, str(machine.get("git") or ""), machine["sim_hash"]])
-    header = ["result", "date", "repeats", "seconds each", "load before", "commit", "simulator"]
+    header = ["result", "date", "rounds", "budget", "seconds each", "load before", "commit", "simulator"]
     page.table(header, rows)

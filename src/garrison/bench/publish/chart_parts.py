@@ -1,8 +1,8 @@
-"""What the page's charts are made of: rows as points, bars and cells, with the range of their repeats."""
+"""What the page's charts are made of: rows as points, bars and cells, with their intervals."""
 
 from collections.abc import Mapping, Sequence
 
-from garrison.bench.publish.stored import StoredRow, bounds, is_steady, rate, share, value
+from garrison.bench.publish.stored import StoredRow, compared, estimated, is_steady, rate_alone, value
 from garrison.report.page import Bars, Cell, Chart, Series, lines
 
 Rows = Mapping[int, StoredRow]
@@ -11,32 +11,32 @@ Rows = Mapping[int, StoredRow]
 
 def speed(row: StoredRow) -> Cell:
     """Return a row's rate for a table."""
-    return Cell(rate(row), doubtful=not is_steady(row))
+    return Cell(rate_alone(row), doubtful=not is_steady(row))
 
 
 def points(name: str, rows: Rows) -> Series:
-    """Return rates by number, with the range of their repeats."""
+    """Return rates by number, with their intervals."""
     found = sorted(rows.items())
-    low, high = zip(*(bounds(row) for _, row in found), strict=True) if found else ((), ())
+    spans = [estimated(row) for _, row in found]
     return Series(
         name,
         [n for n, _ in found],
         [value(row) for _, row in found],
-        low,
-        high,
+        [span.low for span in spans],
+        [span.high for span in spans],
         [not is_steady(row) for _, row in found],
-        [f"{n}: {rate(row)} steps/s" for n, row in found],
+        [f"{n}: {rate_alone(row)} steps/s" for n, row in found],
     )
 
 
 def row_bars(name: str, rows: Sequence[StoredRow | None]) -> Bars:
-    """Return rates as bars, with the range of their repeats."""
-    spans = [bounds(row) if row else (None, None) for row in rows]
+    """Return rates as bars, with their intervals."""
+    spans = [estimated(row) if row else None for row in rows]
     return Bars(
         name,
         [value(row) if row else None for row in rows],
-        [low for low, _ in spans],
-        [high for _, high in spans],
+        [span and span.low for span in spans],
+        [span and span.high for span in spans],
         [row is not None and not is_steady(row) for row in rows],
     )
 
@@ -52,10 +52,13 @@ def quantities(ways: Mapping[str, Rows], key: str, label: str) -> Chart:
 def efficiency(name: str, rows: Rows, ideal: Mapping[int, tuple[int, StoredRow]]) -> Series:
     """Return rates as a share of the ideal: this many times that row."""
     sizes = [n for n in sorted(rows) if n in ideal]
+    shares = [compared(rows[n], base, times) for n, (times, base) in ((n, ideal[n]) for n in sizes)]
     return Series(
         name,
         sizes,
-        [value(rows[n]) / (times * value(base)) for n, (times, base) in ((n, ideal[n]) for n in sizes)],
-        doubtful=[not (is_steady(rows[n]) and is_steady(ideal[n][1])) for n in sizes],
-        tips=[f"{n}: {share(rows[n], ideal[n][1], ideal[n][0])}" for n in sizes],
+        [one.value for one in shares],
+        [one.low for one in shares],
+        [one.high for one in shares],
+        doubtful=[not one.is_narrow for one in shares],
+        tips=[f"{n}: {one.share()}" for n, one in zip(sizes, shares, strict=True)],
     )

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from garrison.bench.method.labels import GARRISON
+from garrison.bench.publish.apart import Line, markdown_apart, row_line
 from garrison.bench.publish.markdown import link, markdown
-from garrison.bench.publish.stored import StoredRow, facts, find, load, measured, rate, share, short_name
+from garrison.bench.publish.stored import StoredRow, compared, facts, find, load, measured, rate, short_name
 from garrison.formatting import short
 
 MEASURED = ("", "steps/s", "efficiency", "bytes per step", "publish", "fetch", "lag", "waits for")
@@ -13,17 +14,17 @@ SIMULATORS = {"compiled": "compiled CAGE-2", "paced": "a slow simulator"}
 """What the keys of `models` mean."""
 
 
-def measured_rows(rows: list[StoredRow]) -> list[tuple[str, ...]]:
+def measured_rows(rows: list[StoredRow]) -> list[Line]:
     """Return the columns of `MEASURED`; the efficiency is that of paced rows, whose speed does not depend on cores."""
     one = find(rows, who=GARRISON, work="paced", transport="Ray", nodes=1)
-    lines: list[tuple[str, ...]] = []
+    lines: list[Line] = []
     for row in rows:
         told, labels = facts(row), row["labels"]
-        efficiency = share(row, one, labels.get("nodes", 1)) if one and labels["work"] == "paced" else ""
+        efficiency = compared(row, one, labels.get("nodes", 1)).share() if one and labels["work"] == "paced" else ""
         size = f"{told['bytes_per_step']:.0f}" if "bytes_per_step" in told else ""
         times = (f"{told['publish_ms']:.1f} ms", f"{told['fetch_ms']:.0f} ms", f"{told['lag']:.1f}")
         name = short_name(row, "work", "transport", "nodes", "actors")
-        lines.append((name, rate(row), efficiency, size, *times, _bottleneck(told)))
+        lines.append(row_line((name, rate(row), efficiency, size, *times, _bottleneck(told)), row))
     return lines
 
 
@@ -54,9 +55,10 @@ def predicted_rows(models: dict[str, Any]) -> list[tuple[str, ...]]:
 def cluster_table(folder: Path) -> str:
     """Return what was measured."""
     result = load(folder, "cluster")
-    return markdown(
+    return markdown_apart(
         MEASURED,
         measured_rows(measured(result)),
+        result,
         "Waits for: the slower side, and the share of the other's time that is spent waiting for it.",
         f"The load before the run was {result['machine']['load_before']:.0f} on {result['machine']['cores']} cores.",
         f"`{result['method']['command']}` ({link('cluster')}).",

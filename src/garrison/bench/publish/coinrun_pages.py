@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from garrison.bench.publish.apart import markdown_apart, table_apart
 from garrison.bench.publish.chart_parts import row_bars
 from garrison.bench.publish.coinrun_rows import HEADER, beside_roofline
-from garrison.bench.publish.markdown import markdown, source
+from garrison.bench.publish.markdown import source
 from garrison.bench.publish.stored import StoredResult, facts, load, measured, short_name
 from garrison.bench.publish.user_rows import known, theirs
 from garrison.report.page import Page, bars
@@ -27,7 +28,7 @@ def coinrun_rates(page: Page, result: StoredResult) -> None:
     if not rows:
         return
     page.chart(bars([short_name(row) for row in rows], [row_bars("frames/s", rows)], y_label="frames/s"), "Frames/s")
-    page.table(list(HEADER), [list(row) for row in beside_roofline(rows)])
+    table_apart(page, HEADER, beside_roofline(rows), result)
     split = {short_name(row): facts(row) for row in rows if "learn" in facts(row)}
     if split:
         page.chart(stage_chart(list(split), list(split.values())), "Where our trainers' time goes")
@@ -38,9 +39,10 @@ def coinrun_table(folder: Path) -> str:
     result = load(folder, "users-coinrun")
     wrote = ", ".join(f"{row['what']} {theirs(row)}" for row in known(result["tables"]) if not row["is_ratio"])
     machines = "; ".join(f"{project}: {machine}" for project, machine in result["measured_on"].items())
-    return markdown(
+    return markdown_apart(
         HEADER,
         beside_roofline(measured(result)),
+        result,
         f"{JOB} Whole updates: acting, stepping and learning. {ARITHMETIC}",
         f"The users wrote down, in frames/s: {wrote} ({machines}).",
         source(result, "users-coinrun"),

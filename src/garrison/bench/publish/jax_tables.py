@@ -3,17 +3,18 @@
 from pathlib import Path
 
 from garrison.bench.method.labels import GARRISON
-from garrison.bench.publish.chart_parts import points, speed
-from garrison.bench.publish.markdown import markdown, source
+from garrison.bench.publish.apart import line, markdown_apart, row_line, table_apart, times_line
+from garrison.bench.publish.chart_parts import points
+from garrison.bench.publish.markdown import source
 from garrison.bench.publish.stored import (
     StoredResult,
     StoredRow,
     by,
+    compared,
     facts,
     find,
     load,
     measured,
-    over,
     rate,
     select,
     short_name,
@@ -29,10 +30,12 @@ def sim_jax_table(folder: Path) -> str:
     for n, row in sorted(jax.items()):
         said = facts(row)
         cost = f"{said['compile_seconds']:.0f} s", f"{row['peak_mb']:,.0f}"
-        rows.append((f"{n:,}", rate(row), *cost, rate(numba[n]), over(row, numba[n])))
-    return markdown(
+        times = compared(row, numba[n])
+        rows.append(line((f"{n:,}", rate(row), *cost, rate(numba[n]), times.times()), times))
+    return markdown_apart(
         ("environments", "JAX, steps/s", "to compile", "MB in all", "Numba, steps/s", "JAX / Numba"),
         rows,
+        result,
         "Random actions, both attackers, automatic resets; JAX inside a `lax.scan`; Numba on one thread below 4,096 "
         "environments and on every core from there on; both on the CPU. Nothing was compiled while the clock ran. "
         f"{source(result, 'sim-jax')}",
@@ -48,10 +51,11 @@ def train_jax_table(folder: Path) -> str:
         base = find(rows, who="PureJaxRL-style", minibatch=row["labels"]["minibatch"])
         compiling = facts(row).get("compile_seconds")
         took = "" if compiling is None else f"{compiling:.0f} s"
-        lines.append((short_name(row), rate(row), took, over(row, base) if base else ""))
-    return markdown(
+        lines.append(times_line(row, base, took))
+    return markdown_apart(
         ("training on CAGE-2", "steps/s", "to compile", "times PureJaxRL-style"),
         lines,
+        result,
         "End to end on the CPU, two towers of 64x64, four epochs of eight minibatches; minibatches of 512 are 64 "
         "environments x 64 steps, those of 12,800 are 1,024 x 100. The steps of several agents are those of all "
         f"together. {source(result, 'train-jax')}",
@@ -69,7 +73,9 @@ def both_engines(page: Page, result: StoredResult) -> None:
 
 def every_row(page: Page, result: StoredResult) -> None:
     """Show the rates of all rows."""
-    page.table(["", "steps/s"], [[short_name(row), speed(row)] for row in measured(result)])
+    table_apart(
+        page, ["", "steps/s"], [row_line((short_name(row), rate(row)), row) for row in measured(result)], result
+    )
 
 
 def _engines(result: StoredResult) -> tuple[dict[int, StoredRow], dict[int, StoredRow]]:

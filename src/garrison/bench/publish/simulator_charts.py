@@ -1,8 +1,9 @@
 """The page on the simulator."""
 
 from garrison.bench.method.labels import GARRISON
-from garrison.bench.publish.chart_parts import efficiency, points, speed
-from garrison.bench.publish.stored import StoredResult, by, facts, find, measured, over, select, short_name, value
+from garrison.bench.publish.apart import table_apart, times_line
+from garrison.bench.publish.chart_parts import efficiency, points
+from garrison.bench.publish.stored import StoredResult, by, facts, find, measured, select, short_name, value
 from garrison.report.page import Page, Series, lines
 
 STARTS = {
@@ -55,5 +56,4 @@ def beside_cyborg(page: Page, result: StoredResult) -> None:
     """Show every row, and how many times CybORG it is."""
     rows = measured(result)
     base = find(rows, who="CybORG", red="meander")
-    header = ["", "steps/s", *(["times CybORG"] if base else [])]
-    page.table(header, [[short_name(row), speed(row), *([over(row, base)] if base else [])] for row in rows])
+    table_apart(page, ["", "steps/s", "times CybORG"], [times_line(row, base) for row in rows], result)

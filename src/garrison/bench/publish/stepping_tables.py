@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, is_peer
-from garrison.bench.publish.markdown import markdown, source
+from garrison.bench.publish.apart import Line, line, markdown_apart, times_line
+from garrison.bench.publish.markdown import source
 from garrison.bench.publish.stored import (
     StoredRow,
     best,
-    brief,
     by,
+    compared,
     facts,
     find,
     groups,
@@ -17,10 +18,9 @@ from garrison.bench.publish.stored import (
     need,
     over,
     rate,
+    rate_alone,
     select,
-    share,
-    short_name,
-    value,
+    step_time,
 )
 from garrison.formatting import plural
 
@@ -36,13 +36,14 @@ def sim_table(folder: Path) -> str:
     single = need(rows, who=GARRISON, interface="gymnasium.Env")
     one, two = (need(rows, who=GARRISON, envs=10_000, threads=n) for n in (1, 2))
     largest = need(rows, who=GARRISON, envs=100_000, threads=1)
-    return markdown(
+    return markdown_apart(
         ("", "steps/s", "times CybORG"),
-        [(short_name(row), rate(row), over(row, base) if base else "") for row in rows],
+        [times_line(row, base) for row in rows],
+        result,
         "Random actions, automatic resets, observations, rewards and the true state included.",
-        f"One environment takes {1e6 / value(single):.1f} µs per step through Gymnasium's single interface and",
-        f"{1e9 / value(one):.0f} ns in a batch of 10,000; a second thread makes that batch {over(two, one)} times as",
-        f"fast; 100,000 environments hold {facts(largest)['batch_mb']:.0f} MB.",
+        f"A step of one environment through Gymnasium's single interface: {step_time(single)}; in a batch of 10,000:",
+        f"{step_time(one)}. Times as fast with two threads as with one: {over(two, one)}. 100,000 environments hold",
+        f"{facts(largest)['batch_mb']:.0f} MB.",
         f"`import garrison` takes {start['import_seconds']:.2f} s, the first step",
         f"{start['warm_first_step_seconds']:.1f} s, and once per version {start['cold_first_step_seconds']:.0f} s to",
         f"compile. {source(result, 'sim')}",
@@ -59,13 +60,16 @@ def scaling_table(folder: Path) -> str:
     lines = []
     for way, some in ways.items():
         found = by(some, "workers")
-        written = {n: f"{brief(row)} ({share(row, one, min(n, cores))})" for n, row in found.items()}
-        lines.append((way, *(written.get(n, "") for n in counts)))
-    return markdown(
+        shares = {n: compared(row, one, min(n, cores)) for n, row in found.items()}
+        written = {n: f"{rate(row)} ({shares[n].share()})" for n, row in found.items()}
+        lines.append(line((way, *(written.get(n, "") for n in counts)), *shares.values()))
+    return markdown_apart(
         ("", *(plural(n, "worker") for n in counts)),
         lines,
+        result,
         "Steps/s of 32 environments of 500 µs, and in brackets the share of the ideal: workers, at most the",
-        f"{cores} cores, times one bare loop ({brief(one)}/s). The limit is loops that never wait for each other.",
+        f"{cores} cores, times one bare loop (steps/s: {rate_alone(one)}).",
+        "The limit is loops that never wait for each other.",
         source(result, "vector-scaling"),
     )
 
@@ -74,17 +78,18 @@ def peers_table(folder: Path) -> str:
     """Return, for each cost and number of environments, our backends beside the best peer."""
     result = load(folder, "vector-synthetic")
     rows = measured(result)
-    return markdown(
+    return markdown_apart(
         WINNERS,
         winners(rows),
-        "Ratios of steps/s in the same run; ~ where repeats spread by more than 10 %, so read them as approximate.",
+        result,
+        "Ratios of steps/s, taken inside each round of the same run.",
         "The limit is bare loops, one per core, that never speak to each other.",
         _held(rows),
         source(result, "vector-synthetic"),
     )
 
 
-def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
+def winners(rows: list[StoredRow]) -> list[Line]:
     """Return the columns of `WINNERS` for every cell that has a peer and all of ours."""
     lines = []
     for envs, cost in sorted(by(rows, "envs", "cost"), key=lambda cell: int(cell[0])):  # costs as they were measured
@@ -93,9 +98,12 @@ def winners(rows: list[StoredRow]) -> list[tuple[str, ...]]:
         top, peer = best(mine.values()), best(row for row in here if is_peer(row["labels"]))
         limit = find(here, who=LIMIT, envs=envs, cost=cost)
         if top and peer and limit and {"auto", "serial", "async", "shared"} <= set(mine):
-            ratios = [over(mine["auto"], peer), over(mine["auto"], mine["serial"]), over(mine["async"], mine["shared"])]
-            winner = f"{over(top, peer)} ({top['labels']['backend']})"
-            lines.append((f"{envs} x {cost}", winner, *ratios, share(top, limit)))
+            pairs = ((top, peer), (mine["auto"], peer), (mine["auto"], mine["serial"]), (mine["async"], mine["shared"]))
+            first, *others = (compared(one, other) for one, other in pairs)
+            part = compared(top, limit)
+            winner = f"{first.times()} ({top['labels']['backend']})"
+            cells = (f"{envs} x {cost}", winner, *(other.times() for other in others), part.share())
+            lines.append(line(cells, first, *others, part))
     return lines
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from garrison.bench.method.estimate import Estimate, estimate, estimate_ratio
 from garrison.bench.method.labels import Labels, name_of
-from garrison.bench.method.measure import STEADY
 from garrison.errors import UserError
-from garrison.formatting import ratio, short
+from garrison.formatting import duration
 
 StoredResult = dict[str, Any]
 StoredRow = dict[str, Any]
@@ -82,7 +82,7 @@ def short_name(row: StoredRow, *keys: str) -> str:
 
 
 def value(row: StoredRow) -> float:
-    """Return a row's median, in steps per second."""
+    """Return a row's steps per second."""
     return float(row["steps_per_second"])
 
 
@@ -97,43 +97,52 @@ def facts(row: StoredRow) -> dict[str, float]:
     return {name: statistics.median(some[name] for some in told) for name in told[0]}
 
 
+def estimated(row: StoredRow) -> Estimate:
+    """Return a row's steps per second with their interval: made from its rounds, which old files have as well."""
+    return estimate(_rates(row))
+
+
+def compared(row: StoredRow, base: StoredRow, times_base: float = 1.0) -> Estimate:
+    """Return how many times some times `base` a row is, round by round."""
+    found = estimate_ratio(_rates(row), _rates(base))
+    return found.scaled(1 / times_base) if found else Estimate(0.0, 0.0, 0.0, 0)
+
+
 def is_steady(row: StoredRow) -> bool:
-    """Return whether the row's median may stand alone."""
-    return row["spread"] is not None and row["spread"] <= STEADY
-
-
-def bounds(row: StoredRow) -> tuple[float, float]:
-    """Return the slowest and the quickest repeat, in steps per second."""
-    rates = [sample["steps"] / sample["wall_seconds"] for sample in row["samples"]]
-    return min(rates), max(rates)
+    """Return whether a row was measured until it could be quoted; in files that name no partners, by its own rate."""
+    return bool(row["steady"]) if "partner" in row else estimated(row).is_narrow
 
 
 def rate(row: StoredRow) -> str:
-    """Write a row's median with its spread, and its range instead where the spread is too wide for one number."""
-    if is_steady(row):
-        return f"{short(value(row))} ± {row['spread'] / 2:.0%}"
-    low, high = bounds(row)
-    return f"{short(low)} to {short(high)}" if len(row["samples"]) > 1 else brief(row)
+    """Write a row's steps per second with their interval, for a table that has unsteady rows apart."""
+    return estimated(row).text()
 
 
-def mark(*rows: StoredRow) -> str:
-    """Return ~ unless all rows are steady."""
-    return "" if all(map(is_steady, rows)) else "~"
+def rate_alone(row: StoredRow) -> str:
+    """Write a row's steps per second for a sentence, which has to say where there is no interval."""
+    return estimated(row).text() + estimated(row).caveat
 
 
-def brief(row: StoredRow) -> str:
-    """Write a row's median for a narrow table, with ~ before it where the spread is too wide to quote it."""
-    return mark(row) + short(value(row))
+def step_time(row: StoredRow) -> str:
+    """Write how long a step takes, for a sentence."""
+    found = estimated(row)
+    return found.inverse().text(duration) + found.caveat
 
 
 def over(row: StoredRow, base: StoredRow) -> str:
-    """Write how many times `base` a row is, with ~ before it unless both are steady."""
-    return mark(row, base) + ratio(value(row) / value(base))
+    """Write how many times `base` a row is, for a sentence."""
+    found = compared(row, base)
+    return found.times() + found.caveat
 
 
-def share(row: StoredRow, base: StoredRow, times_base: float = 1.0) -> str:
-    """Write a row as a share of some times `base`, with ~ before it unless both are steady."""
-    return f"{mark(row, base)}{value(row) / (times_base * value(base)):.0%}"
+def share(row: StoredRow, base: StoredRow) -> str:
+    """Write a row as a share of `base`, for a sentence."""
+    found = compared(row, base)
+    return found.share() + found.caveat
+
+
+def _rates(row: StoredRow) -> list[float]:
+    return [sample["steps"] / sample["wall_seconds"] for sample in row["samples"]]
 
 
 def is_quick(result: StoredResult) -> bool:

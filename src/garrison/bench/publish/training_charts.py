@@ -3,16 +3,18 @@
 from typing import Any
 
 from garrison.bench.method.labels import LIMIT, PRODUCTS, Labels, name_of
-from garrison.bench.publish.chart_parts import row_bars, speed
+from garrison.bench.publish.apart import line, row_line, table_apart
+from garrison.bench.publish.chart_parts import row_bars
 from garrison.bench.publish.record_figure import LOWEST
 from garrison.bench.publish.stored import (
     StoredResult,
     StoredRow,
+    compared,
     facts,
     find,
     measured,
+    rate,
     select,
-    share,
     short_name,
 )
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
@@ -48,7 +50,9 @@ def time_split(page: Page, result: StoredResult) -> None:
 
 def every_rate(page: Page, result: StoredResult) -> None:
     """Show all rates in one table."""
-    page.table(["", "steps/s"], [[short_name(row), speed(row)] for row in measured(result)])
+    table_apart(
+        page, ["", "steps/s"], [row_line((short_name(row), rate(row)), row) for row in measured(result)], result
+    )
 
 
 def without_barrier(page: Page, result: StoredResult) -> None:
@@ -60,8 +64,9 @@ def without_barrier(page: Page, result: StoredResult) -> None:
     uneven = select(measured(result), env="uneven")
     limit = find(uneven, env="uneven", who=LIMIT)
     if limit:
-        shares = [[_without_env(row), share(row, limit)] for row in uneven if "learner" in row["labels"]]
-        page.table(["uneven", "share of the limit"], shares)
+        learners = [(_without_env(row), compared(row, limit)) for row in uneven if "learner" in row["labels"]]
+        lines = [line((name, part.share()), part) for name, part in learners]
+        table_apart(page, ["uneven", "share of the limit"], lines, result)
 
 
 def _without_env(row: StoredRow) -> str:

@@ -6,9 +6,11 @@ from statistics import median
 from typing import Any
 
 from garrison.bench.method.labels import GARRISON, LIMIT, PRODUCTS
+from garrison.bench.publish.apart import line, markdown_apart, row_line, times_line
 from garrison.bench.publish.markdown import link, markdown, source
 from garrison.bench.publish.stored import (
     by,
+    compared,
     facts,
     find,
     load,
@@ -39,17 +41,18 @@ def train_table(folder: Path) -> str:
         job = {key: labels[key] for key in ("hidden", "minibatch") if key in labels}
         base = find(rows, who="Stable-Baselines3", **job)
         if labels["who"] != PRODUCTS:
-            lines.append((short_name(row), rate(row), over(row, base) if base else ""))
+            lines.append(times_line(row, base))
     ours, bound = (need(rows, who=who, hidden=64) for who in (GARRISON, PRODUCTS))
     parallel = by(select(rows, cost="1 ms"), "backend")
     split = ", ".join(f"{stage} {part:.0%}" for stage, part in facts(ours).items() if part >= 0.01)
-    return markdown(
+    return markdown_apart(
         ("training on native CAGE-2", "steps/s", "times Stable-Baselines3"),
         lines,
+        result,
         "End to end: acting, stepping and learning, four epochs; 1,024 environments x 100 steps unless said. The",
-        f"compiled trainer (64x64) reaches {share(ours, bound)} of what its matrix products alone would allow; its",
-        f"time: {split}. On Python environments of 1 ms per step, PPO with 4 workers x 8 is",
-        f"{over(parallel['shared'], parallel['serial'])} times as fast as with 32 in sequence.",
+        f"compiled trainer's (64x64) share of what its matrix products alone would allow: {share(ours, bound)}; its",
+        f"time: {split}. Times as fast on Python environments of 1 ms per step with 4 workers x 8 as with 32 in",
+        f"sequence: {over(parallel['shared'], parallel['serial'])}.",
         source(result, "train"),
     )
 
@@ -59,13 +62,14 @@ def async_table(folder: Path) -> str:
     result = load(folder, "train-async")
     rows = measured(result)
     limit = need(rows, env="uneven", who=LIMIT)
-    return markdown(
+    lines = [row_line((short_name(row), rate(row), ""), row) for row in select(rows, env="native")]
+    for row in select(rows, env="uneven"):
+        part = compared(row, limit)
+        lines.append(line((short_name(row), rate(row), part.share()), part))
+    return markdown_apart(
         ("", "steps/s", "share of the limit"),
-        [
-            (short_name(row), rate(row), share(row, limit) if row["labels"]["env"] == "uneven" else "")
-            for env in ("native", "uneven")
-            for row in select(rows, env=env)
-        ],
+        lines,
+        result,
         "End to end: acting, stepping and learning. Native: CAGE-2's compiled batch. Uneven: Python environments of",
         "about 1 ms with log-normal step times, 16 for each core; the plain loop and the limit only step, the limit",
         "with one loop per core, and wait for nobody.",
@@ -77,11 +81,12 @@ def users_table(folder: Path) -> str:
     """Return every figure of the users beside ours, with the ratio."""
     result = load(folder, "users")
     machines = "; ".join(f"{project}: {machine}" for project, machine in result["measured_on"].items())
-    return markdown(
+    return markdown_apart(
         HEADER,
         beside(known(result["tables"])),
-        "The same way: our CAGE-2 as a Python environment behind our backend of that kind; native: the compiled batch;",
-        f"~ where repeats spread by more than 10 %. Theirs are what their documents say ({machines}), so a ratio is",
+        result,
+        "The same way: our CAGE-2 as a Python environment behind our backend of that kind; native: the compiled batch.",
+        f"Theirs are what their documents say ({machines}), so a ratio is",
         "that of code and machine together; the page names each figure's file and what else differs.",
         source(result, "users"),
         left=2,

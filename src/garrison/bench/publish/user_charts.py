@@ -1,10 +1,12 @@
 """The page on the users' own tables, and CAGE-2 in every way and number of environments."""
 
 from garrison.bench.method.labels import GARRISON
-from garrison.bench.publish.chart_parts import Rows, efficiency, points, quantities, speed
-from garrison.bench.publish.stored import StoredResult, StoredRow, by, find, measured, over, select, value
-from garrison.bench.publish.user_rows import HEADER, UserRow, known, ours, theirs
-from garrison.report.page import Cell, Page, lines
+from garrison.bench.publish.apart import line, table_apart
+from garrison.bench.publish.chart_parts import Rows, efficiency, points, quantities
+from garrison.bench.publish.stored import StoredResult, StoredRow, by, compared, find, measured, rate, select, value
+from garrison.bench.publish.user_rows import HEADER, beside, known
+from garrison.report.page import Page
+from garrison.report.page import lines as line_chart
 
 
 def their_tables(page: Page, result: StoredResult) -> None:
@@ -16,8 +18,8 @@ def their_tables(page: Page, result: StoredResult) -> None:
     rows = known(result["tables"])
     for name in dict.fromkeys(row["table"] for row in rows):
         these = [row for row in rows if row["table"] == name]
-        table = [[row["what"], theirs(row), *_figure(row, "same_way"), *_figure(row, "native")] for row in these]
-        page.heading(name[0].upper() + name[1:]).table(HEADER[1:], table)
+        page.heading(name[0].upper() + name[1:])
+        table_apart(page, HEADER[1:], [each._replace(cells=each.cells[1:]) for each in beside(these)], result)
         page.remark(f"Theirs: {', '.join(dict.fromkeys(row['source'] for row in these))}.")
         for note in dict.fromkeys(row["note"] for row in these if row["note"]):
             page.remark(f"{', '.join(row['what'] for row in these if row['note'] == note)}: {note}.")
@@ -25,23 +27,18 @@ def their_tables(page: Page, result: StoredResult) -> None:
         page.remark(f"{project} measured {machine}.")
 
 
-def _figure(row: UserRow, which: str) -> tuple[Cell, Cell]:
-    doubtful = row[which] is not None and not row[which]["steady"]
-    number, times = ours(row, which)
-    return Cell(number, doubtful=doubtful), Cell(times, doubtful=doubtful)
-
-
 def beside_cyborg(page: Page, result: StoredResult) -> None:
     """Show CybORG itself on this machine, behind the same backends."""
-    rows = []
+    lines = []
     for row in select(_stepped(result), who="CybORG"):
         way, envs = row["labels"]["way"], row["labels"]["envs"]
         mine = find(_stepped(result), who=GARRISON, way=way, envs=envs)
         if mine:
-            rows.append([way, str(envs), speed(row), speed(mine), over(mine, row)])
-    if rows:
+            times = compared(mine, row)
+            lines.append(line((way, str(envs), rate(row), rate(mine), times.times()), times))
+    if lines:
         page.heading("CybORG itself on this machine, in the same run")
-        page.table(["", "environments", "CybORG, steps/s", "ours, the same way", "times"], rows)
+        table_apart(page, ["", "environments", "CybORG, steps/s", "ours, the same way", "times"], lines, result)
 
 
 def every_way(page: Page, result: StoredResult) -> None:
@@ -53,7 +50,7 @@ def every_way(page: Page, result: StoredResult) -> None:
     if len({n for rows in ways.values() for n in rows}) < 2 or "sequential" not in ways:
         return
     series = [points(way, rows) for way, rows in ways.items()]
-    chart = lines(series, x_label="environments", y_label="steps/s", log_x=True, log_y=True)
+    chart = line_chart(series, x_label="environments", y_label="steps/s", log_x=True, log_y=True)
     page.chart(chart, "CAGE-2: throughput by backend and number of environments")
     one, cores = ways["sequential"], result["machine"]["cores"]
     step = 1e6 / max(value(row) for row in one.values())
@@ -61,7 +58,7 @@ def every_way(page: Page, result: StoredResult) -> None:
     shares = [efficiency(way, rows, ideal) for way, rows in ways.items() if way not in ("sequential", "native")]
     label = "share of the ideal (environments, at most the cores, x the sequential loop)"
     page.chart(
-        lines(shares, x_label="environments", y_label=label, log_x=True, zero=True),
+        line_chart(shares, x_label="environments", y_label=label, log_x=True, zero=True),
         "CAGE-2 in Python: efficiency against the ideal",
         f"A step takes {step:.0f} µs, less than waking a worker: workers pay with many environments, or slower ones.",
     )

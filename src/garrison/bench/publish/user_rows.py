@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from garrison.formatting import ratio, short
+from garrison.bench.method.estimate import Estimate
+from garrison.bench.publish.apart import Line
+from garrison.formatting import ratio
 
 UserRow = dict[str, Any]
 """One entry of `tables` in users.json."""
@@ -15,13 +17,15 @@ def known(tables: Iterable[UserRow]) -> list[UserRow]:
     return [row for row in tables if row["same_way"] or row["native"]]
 
 
-def beside(rows: Sequence[UserRow]) -> list[tuple[str, ...]]:
-    """Return the columns of `HEADER`; a table is named in its first row only."""
-    tables = ["", *(row["table"] for row in rows)]
-    return [
-        ("" if row["table"] == before else row["table"], row["what"], theirs(row), *ours(row, "same_way"), *ours(row))
-        for row, before in zip(rows, tables, strict=False)
-    ]
+def beside(rows: Sequence[UserRow]) -> list[Line]:
+    """Return the columns of `HEADER`."""
+    lines = []
+    for row in rows:
+        found = [row[which] for which in ("same_way", "native") if row[which]]
+        is_wide = not all(one["steady"] and "rounds" in one for one in found)
+        cells = (row["table"], row["what"], theirs(row), *ours(row, "same_way"), *ours(row))
+        lines.append(Line(cells, is_wide, min(_estimate(one).rounds for one in found)))
+    return lines
 
 
 def theirs(row: UserRow) -> str:
@@ -31,10 +35,15 @@ def theirs(row: UserRow) -> str:
 
 
 def ours(row: UserRow, which: str = "native") -> tuple[str, str]:
-    """Write a figure of ours and how many times theirs it is, with ~ where the spread is too wide to quote it."""
+    """Write a figure of ours with its interval, and how many times theirs it is."""
     if row[which] is None:
         return "", ""
-    value, mark = row[which]["value"], "" if row[which]["steady"] else "~"
-    times = value / (sum(row["theirs"]) / 2)
-    written = f"{value:.2g}" if row["is_ratio"] else short(value)
-    return mark + written, mark + ratio(times)
+    found = _estimate(row[which])
+    times = found.value / (sum(row["theirs"]) / 2)  # as sure as the figure: theirs have no interval
+    return found.times() if row["is_ratio"] else found.text(), ratio(times)
+
+
+def _estimate(figure: dict[str, Any]) -> Estimate:
+    """Return a figure of ours; files of older versions kept no interval."""
+    low, high = figure.get("low", figure["value"]), figure.get("high", figure["value"])
+    return Estimate(figure["value"], low, high, figure.get("rounds", 0))

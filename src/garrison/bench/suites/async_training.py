@@ -6,12 +6,12 @@ environments of about 1 ms with log-normal step times, how close to the limit (a
 side, which never wait for anybody) do IMPALA, A3C, PPO over a barrier and PPO that collects ready first come?
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, REFERENCES, Labels
-from garrison.bench.method.measure import BenchResult
+from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels
 from garrison.bench.synthetic import rounds_per_second
 from garrison.system import cores
 
@@ -60,8 +60,8 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
     job = {"num_envs": ENVS * count, "rollout": PPO_ROLLOUT, "minibatches": 1, "epochs": 1}
     parallel = {"job": job, "workers": count, "options": work | {"uneven": True}}
 
-    def row(labels: Labels, workload: str, given: dict[str, Any], python: str = "") -> Configuration:
-        return Configuration({"env": "uneven"} | labels, workload, given, **({"python": python} if python else {}))
+    def row(labels: Labels, workload: str, given: dict[str, Any], python: str = sys.executable) -> Configuration:
+        return Configuration({"env": "uneven"} | labels, workload, given, python)
 
     rows = [
         row({"who": LOOP}, f"{STEPPING}:plain", loops),
@@ -85,8 +85,8 @@ def uneven(rllib_python: str, sample_factory_python: str) -> list[Configuration]
     return rows
 
 
-def pairs(result: BenchResult) -> list[tuple[Labels, Labels]]:
-    """Return each learner on uneven environments with the limit, of which it is to reach a share."""
-    every = [m.labels for m in result.measurements]
-    limit = {"env": "uneven", "who": LIMIT}
-    return [(labels, limit) for labels in every if labels["env"] == "uneven" and labels["who"] not in REFERENCES]
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: the bare loops on uneven environments, PPO with its epochs on native."""
+    if labels["env"] == "uneven":
+        return [{"env": "uneven", "who": LIMIT}]
+    return [{"env": "native", "who": GARRISON, "learner": "PPO", "epochs": labels.get("epochs", 1)}]

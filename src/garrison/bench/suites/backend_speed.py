@@ -12,11 +12,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 import tyro
 
 from garrison import system
-from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels, name_of
-from garrison.bench.method.measure import BenchResult, Measurement, doubling, measure
+from garrison.bench.method.measure import doubling, measure
+from garrison.bench.method.measurement import BenchResult, Measurement
+from garrison.bench.method.partners import pair
 from garrison.bench.method.terminal import print_table
+from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.keep import keep
 from garrison.bench.publish.stepping_tables import WINNERS, winners
 from garrison.bench.publish.stored import measured
@@ -38,7 +41,7 @@ SCALED_ENVS = 32
 
 
 @dataclass(frozen=True)
-class Arguments(CommonArguments):
+class Arguments(MeasuringArguments):
     """Measure vector backends beside every installed peer."""
 
     part: Literal["all", "synthetic", "scaling"] = "all"
@@ -47,8 +50,6 @@ class Arguments(CommonArguments):
     """How many environments the synthetic part steps; each number is measured."""
     costs: Annotated[tuple[str, ...], tyro.conf.arg(metavar="COST ...")] = tuple(COSTS)
     """Costs of a synthetic step, by name."""
-    repeats: int = 7
-    """Fresh processes per configuration."""
     seconds: float = 1.0
     """How long each works after its warm-up."""
 
@@ -66,14 +67,14 @@ def run(arguments: Arguments) -> int:
     for cost in arguments.costs:
         choose("cost", cost, list(COSTS))
     if arguments.quick:
-        arguments = replace(arguments, envs=(20,), costs=("500 µs",), repeats=2, seconds=0.15)
+        arguments = replace(arguments, envs=(20,), costs=("500 µs",), seconds=0.15)
     if arguments.part in ("all", "synthetic"):
         result = synthetic(arguments)
         record = result.record()
         keep(arguments.out, "vector-synthetic", record)
         for num_envs in arguments.envs:
             print_cells(result, num_envs, arguments.costs)
-        print_table("ratios of steps/s (~: unsteady)", WINNERS, winners(measured(record)))
+        print_apart("ratios of steps/s", WINNERS, winners(measured(record)), record)
     if arguments.part in ("all", "scaling"):
         result = scaling(arguments)
         keep(arguments.out, "vector-scaling", result.record())
@@ -93,7 +94,8 @@ def synthetic(arguments: Arguments) -> BenchResult:
                 given = {"env": "synthetic", "options": options, "num_envs": num_envs, **more}
                 place = {"envs": num_envs, "cost": cost}
                 rows.append(Configuration(labels | place, f"{STEPPING}:{workload}", given))
-    return measure(rows, repeats=arguments.repeats, seconds=arguments.seconds, warm_up=arguments.seconds / 3)
+    rows = pair(rows, lambda labels: [{"who": LIMIT, "envs": labels["envs"], "cost": labels["cost"]}])
+    return _measure(rows, arguments)
 
 
 def scaling(arguments: Arguments) -> BenchResult:
@@ -108,7 +110,11 @@ def scaling(arguments: Arguments) -> BenchResult:
         for backend in ("shared",) if arguments.quick else ("pipes", "shared", "async"):
             labels = {"who": GARRISON, "backend": backend, "workers": workers}
             rows.append(Configuration(labels, f"{STEPPING}:ours", some | {"backend": backend}))
-    return measure(rows, repeats=arguments.repeats, seconds=arguments.seconds, warm_up=arguments.seconds / 3)
+    return _measure(pair(rows, lambda _: [{"who": LOOP}]), arguments)
+
+
+def _measure(rows: Sequence[Configuration], arguments: Arguments) -> BenchResult:
+    return measure(rows, arguments.rounds(quick=2), seconds=arguments.seconds, warm_up=arguments.seconds / 3)
 
 
 def contestants(quick: bool = False) -> list[Contestant]:
@@ -139,7 +145,7 @@ def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> Non
         last = row[-1]
         rest = [f"{last.median(what):.0f}" for what in ("processes", "peak_mb")]
         lines.append((name_of(labels), *cells, *rest, f"{last.median('start_seconds'):.2f}"))
-    title = f"{num_envs} environments: steps/s (share of the limit; ~: unsteady)"
+    title = f"{num_envs} environments: steps/s (share of the limit)"
     print_table(title, ("backend", *costs, "processes", "peak MB", "start s"), lines)
 
 
@@ -156,4 +162,5 @@ def _way(m: Measurement) -> Labels:
 
 
 def _cell(m: Measurement, limit: Measurement | None) -> str:
-    return m.brief() + (f" ({m.rate / limit.rate:.0%})" if m.samples and limit and limit.rate else "")
+    part = m.over(limit)
+    return m.headline() + (f" ({part.share()})" if part else "")

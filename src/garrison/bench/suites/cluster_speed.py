@@ -17,11 +17,14 @@ import gymnasium
 import numpy as np
 import tyro
 
-from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration, Work
 from garrison.bench.method.labels import GARRISON, Labels
-from garrison.bench.method.measure import BenchResult, measure
+from garrison.bench.method.measure import measure
+from garrison.bench.method.measurement import BenchResult
+from garrison.bench.method.partners import pair
 from garrison.bench.method.terminal import print_table
+from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.cluster_tables import MEASURED, measured_rows, predicted_header, predicted_rows
 from garrison.bench.publish.keep import keep
 from garrison.bench.publish.stored import measured
@@ -36,15 +39,13 @@ RAY, PROCESSES = "Ray", "processes"
 
 
 @dataclass(frozen=True)
-class Arguments(CommonArguments):
+class Arguments(MeasuringArguments):
     """Measure IMPALA on Ray: nodes, throughput, bytes, weights, and what limits it."""
 
     nodes: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (1, 2, 4)
     """Numbers of nodes of the paced rows; the first must be 1."""
     actors: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (1, 2)
     """Numbers of actors of the training rows."""
-    repeats: int = 5
-    """Fresh clusters per row; one with `--quick`."""
     seconds: float = 4.0
     """How long each works after its warm-up."""
 
@@ -54,14 +55,13 @@ def run(arguments: Arguments) -> int:
     from garrison.cluster import connection as session
 
     session.load()
-    repeats = 1 if arguments.quick else arguments.repeats
-    rows = configurations(arguments.nodes, arguments.actors)
-    result = measure(rows, repeats=repeats, seconds=arguments.seconds, warm_up=1.0, timeout=300.0)
+    rows = pair(configurations(arguments.nodes, arguments.actors), partners)
+    result = measure(rows, arguments.rounds(quick=1), seconds=arguments.seconds, warm_up=1.0, timeout=300.0)
     result.print("IMPALA on Ray beside processes: environment steps/s, all on this one machine")
     models = costs_of(result, arguments.actors[0])
     predicted = {name: {"costs": asdict(each), "predictions": predictions(each)} for name, each in models.items()}
     record = result.record(models=predicted)
-    print_table("what the learner and the actors wait for", MEASURED, measured_rows(measured(record)))
+    print_apart("what the learner and the actors wait for", MEASURED, measured_rows(measured(record)), record)
     title = "more nodes, by the cost model: one learner, 10 Gbit/s"
     print_table(title, predicted_header(predicted), predicted_rows(predicted))
     for name, costs in models.items():
@@ -258,6 +258,11 @@ def configurations(nodes: Sequence[int], actors: Sequence[int]) -> list[Configur
         rows.append((train_labels(RAY, n), {"where": "ray", "nodes": n, "actors": n, **work}))
         rows.append((train_labels(PROCESSES, n), {"where": "local", "nodes": 1, "actors": n, **work}))
     return [Configuration(labels, f"{HERE}:impala", given) for labels, given in rows]
+
+
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: one node if paced, else processes with as many actors."""
+    return [paced_labels(1)] if labels["work"] == "paced" else [train_labels(PROCESSES, labels["actors"])]
 
 
 def costs_of(result: BenchResult, actors: int) -> dict[str, Costs]:

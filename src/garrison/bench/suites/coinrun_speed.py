@@ -47,6 +47,11 @@ def configurations(quick: bool, their_code: Path | None = None) -> list[Configur
     return [*rows, Configuration({"who": ROOFLINE}, f"{OURS}:roofline", {"job": job})]
 
 
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: Stable-Baselines3, or else what bounds every trainer."""
+    return [SB3_IN_SEQUENCE, {"who": ROOFLINE}]
+
+
 def their_labels(workers: int) -> Labels:
     """Return the labels of a row of the users' own code."""
     return {"who": USERS, "learner": "PPO"} | ({"workers": workers} if workers else {})

@@ -10,29 +10,30 @@ from typing import Literal
 
 import numpy as np
 
-from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import GARRISON, is_peer
-from garrison.bench.method.measure import BenchResult, doubling, measure
+from garrison.bench.method.labels import GARRISON, Labels
+from garrison.bench.method.measure import doubling, measure
+from garrison.bench.method.measurement import BenchResult
+from garrison.bench.method.partners import pair
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import workflow_cost
 from garrison.bench.suites.simulators import is_installed, minicage_module
-from garrison.formatting import short
+from garrison.formatting import duration
 from garrison.system import cores, require
 
 SIMULATORS, JAX = "garrison.bench.suites.simulators", "garrison.bench.suites.jax_workloads"
 WORTH_THREADS = 4096
 """Environments of a batch from which on several threads are faster than one."""
 SINGLE = {"who": GARRISON, "interface": "gymnasium.Env"}
+CYBORG: Labels = {"who": "CybORG", "red": "meander"}
 _COLD = "cold_first_step_seconds"
 
 
 @dataclass(frozen=True)
-class Arguments(CommonArguments):
+class Arguments(MeasuringArguments):
     """Measure the simulator: random actions, both attackers, episodes of 100 steps, automatic resets."""
 
-    repeats: int = 7
-    """Fresh processes per configuration."""
     engine: Literal["numba", "jax"] = "numba"
     """jax: the simulator in JAX, inside a scan on JAX's default device, beside the compiled one; see `sim-jax.json`."""
     workflow: bool = False
@@ -46,9 +47,10 @@ def run(arguments: Arguments) -> int:
         return 0
     if arguments.engine == "jax":
         return run_jax(arguments)
+    rounds, seconds = arguments.rounds(quick=2), 0.2 if arguments.quick else 1.0
     start = quick_startup() if arguments.quick else startup(5)
-    repeats, seconds = (2, 0.2) if arguments.quick else (arguments.repeats, 1.0)
-    result = measure(configurations(arguments.quick), repeats=repeats, seconds=seconds, warm_up=0.3 * seconds)
+    rows = pair(configurations(arguments.quick), partners)
+    result = measure(rows, rounds, seconds=seconds, warm_up=0.3 * seconds)
     result.print("simulator: random actions, B_line and Meander, episodes of 100 steps")
     print_summary(result, start)
     keep(arguments.out, "sim", result.record(startup=start))
@@ -58,8 +60,9 @@ def run(arguments: Arguments) -> int:
 def run_jax(arguments: Arguments) -> int:
     """Measure the simulator in JAX beside the compiled one, print the table, and keep the result."""
     require("jax")
-    repeats, seconds = (2, 0.5) if arguments.quick else (arguments.repeats, 2.0)
-    result = measure(jax_configurations(arguments.quick), repeats=repeats, seconds=seconds, warm_up=0.3 * seconds)
+    seconds = 0.5 if arguments.quick else 2.0
+    rows = pair(jax_configurations(arguments.quick), partners_of_jax)
+    result = measure(rows, arguments.rounds(quick=2), seconds=seconds, warm_up=0.3 * seconds)
     result.print("simulator in JAX: random actions, B_line and Meander, episodes of 100 steps")
     for m in result.measurements:
         if m.samples and m.labels.get("engine") == "jax":
@@ -81,7 +84,12 @@ def jax_configurations(quick: bool) -> list[Configuration]:
     return rows
 
 
-def batch(envs: int, threads: int = 1) -> dict[str, str | int]:
+def partners_of_jax(labels: Labels) -> list[Labels]:
+    """Return what a row in JAX can be compared with: the compiled batch of its size."""
+    return [batch(labels["envs"], threads) for threads in (cores(), 1)] if "engine" in labels else []
+
+
+def batch(envs: int, threads: int = 1) -> Labels:
     """Return the labels of our batch of this size."""
     return {"who": GARRISON, "envs": envs, "threads": threads}
 
@@ -103,6 +111,13 @@ def configurations(quick: bool) -> list[Configuration]:
     if minicage_module():
         rows.append(Configuration({"who": "MiniCAGE", "envs": 1000}, f"{SIMULATORS}:minicage", {"num_envs": 1000}))
     return rows
+
+
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: several threads with one, all else with CybORG, or else our batch."""
+    if labels.get("threads", 1) > 1:
+        return [labels | {"threads": 1}]
+    return [CYBORG, batch(1000)]
 
 
 _STARTUP = """
@@ -144,17 +159,14 @@ def _start(environment: dict[str, str]) -> list[float]:
 
 def print_summary(result: BenchResult, start: dict[str, float]) -> None:
     """Print ratios between rows of this run, and what starting costs."""
-    single, thousand = result.find(**SINGLE), result.find(**batch(1000))
+    single = result.find(**SINGLE)
     one, two, largest = result.find(**batch(10_000)), result.find(**batch(10_000, 2)), result.find(**batch(100_000))
-    if single and single.rate:
-        print(f"one environment: {1e6 / single.rate:.1f} µs per step")
-    if one and two and one.rate:
-        print(f"two threads at 10,000 environments: {two.rate / one.rate:.2f} times one thread")
+    if single and single.estimate:
+        print(f"a step of one environment: {single.estimate.inverse().text(duration)}{single.estimate.caveat}")
+    if one and two and (times := two.over(one)):
+        print(f"two threads at 10,000 environments: {times.times()}{times.caveat} times one thread")
     if largest and largest.samples:
         print(f"100,000 environments hold {largest.median('batch_mb'):.0f} MB")
-    for m in result.measurements:
-        if thousand and is_peer(m.labels) and m.rate:
-            print(f"{m.configuration.name}: our batch of 1000 is {short(thousand.rate / m.rate)} times as fast")
     compile_once = f", {start[_COLD]:.1f} s with the one-time compile" if _COLD in start else ""
     warm = f"first step {start['warm_first_step_seconds']:.2f} s with a warm cache"
     print(f"import garrison {start['import_seconds']:.2f} s; {warm}{compile_once}")

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import GARRISON, PRODUCTS, Labels, is_peer
-from garrison.bench.method.measure import BenchResult, measure
+from garrison.bench.method.labels import GARRISON, PRODUCTS, Labels
+from garrison.bench.method.measure import measure
+from garrison.bench.method.partners import pair
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import async_training
 from garrison.bench.synthetic import rounds_per_second
@@ -29,11 +30,9 @@ IN_WORKERS: Labels = {"who": GARRISON, "learner": "PPO", "backend": "shared", "e
 
 
 @dataclass(frozen=True)
-class Arguments(CommonArguments):
+class Arguments(MeasuringArguments):
     """Measure training on native CAGE-2 (four epochs), and on Python environments of about 1 ms per step."""
 
-    repeats: int = 7
-    """Fresh processes per configuration."""
     seconds: float = 3.0
     """How long each process is measured."""
     part: Literal["all", "ppo", "async", "jax"] = "all"
@@ -46,28 +45,26 @@ class Arguments(CommonArguments):
 
 
 def run(arguments: Arguments) -> int:
-    """Measure, print the tables and the ratios, and keep the results."""
+    """Measure, print the tables and keep the results."""
     quick = arguments.quick
-    repeats, seconds = (1, 0.5) if quick else (arguments.repeats, arguments.seconds)
+    rounds, seconds = arguments.rounds(quick=1), 0.5 if quick else arguments.seconds
     if arguments.part == "async" or (arguments.part == "all" and not quick):  # a quick look is at PPO alone
         peers = {"rllib": arguments.rllib_python, "sample_factory": arguments.sample_factory_python}
-        rows = async_training.configurations(quick, peers)
-        result = measure(rows, repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 2.0)
+        rows = pair(async_training.configurations(quick, peers), async_training.partners)
+        result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 2.0)
         result.print("learners without a barrier: environment steps/s, acting, stepping and learning")
-        print_ratios(result, async_training.pairs(result), "{:.0%} of {}")
         keep(arguments.out, "train-async", result.record())
     if arguments.part in ("all", "ppo"):
-        rows = configurations(quick)
-        result = measure(rows, repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 1.0)
+        rows = pair(configurations(quick), partners)
+        result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 1.0)
         result.print("training: environment steps/s, acting, stepping and learning, four epochs")
-        print_ratios(result, pairs(result), "{:.2f} times {}")
         keep(arguments.out, "train", result.record())
     has_jax = importlib.util.find_spec("jax") is not None and importlib.util.find_spec("optax") is not None
     if arguments.part == "jax" or (arguments.part == "all" and not quick and has_jax):
         require("jax", "optax")
-        result = measure(in_jax(quick), repeats=repeats, seconds=seconds, warm_up=0.3 if quick else 1.0)
+        rows = pair(in_jax(quick), lambda labels: [PUREJAXRL | {"minibatch": labels["minibatch"]}])
+        result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 1.0)
         result.print("training in JAX: environment steps/s, acting, stepping and learning, four epochs")
-        print_ratios(result, pairs_in_jax(result), "{:.2f} times {}")
         keep(arguments.out, "train-jax", result.record())
     return 0
 
@@ -121,12 +118,6 @@ def in_jax(quick: bool) -> list[Configuration]:
     return rows
 
 
-def pairs_in_jax(result: BenchResult) -> list[tuple[Labels, Labels]]:
-    """Return ours in JAX over the other loop, and over the compiled one."""
-    jobs = [{"minibatch": n} for n in dict.fromkeys(m.labels["minibatch"] for m in result.measurements)]
-    return [(IN_JAX | job, other | job) for job in jobs for other in (PUREJAXRL, COMPILED)]
-
-
 def parallel(quick: bool) -> list[Configuration]:
     """Return PPO on 32 Python environments of 1 ms, in sequence and in 4 workers; not in a quick look."""
     if quick:
@@ -143,21 +134,9 @@ GROUPS: list[Callable[[bool], list[Configuration]]] = [native, parallel]
 """What gives the rows; to measure more, add a function of `quick` here."""
 
 
-def pairs(result: BenchResult) -> list[tuple[Labels, Labels]]:
-    """Return whose ratios are worth printing: ours over the products that bound it, ours over each peer."""
-    every = [m.labels for m in result.measurements]
-    bounds = [(labels, labels | {"who": PRODUCTS}) for labels in every if labels["who"] == GARRISON]
-    peers = [(labels | {"who": GARRISON}, labels) for labels in every if is_peer(labels)]
-    return [*bounds, *peers, (IN_WORKERS, IN_SEQUENCE)]
-
-
-def print_ratios(result: BenchResult, pairs: list[tuple[Labels, Labels]], form: str) -> None:
-    """Print the ratio of every pair of which both were measured more than once, with ~ unless both are steady."""
-    found = [(result.find(**labels), result.find(**base)) for labels, base in pairs]
-    measured = [(one, other) for one, other in found if one and other and one.rate and other.rate]
-    for one, other in measured:
-        if min(len(one.samples), len(other.samples)) > 1:
-            mark = "" if one.steady and other.steady else "~"
-            print(f"{one.configuration.name}: {mark}{form.format(one.rate / other.rate, other.configuration.name)}")
-    if any(min(len(one.samples), len(other.samples)) < 2 for one, other in measured):
-        print("One repeat says nothing about ratios, so none are printed for it: see --repeats, without --quick.")
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: workers with one process, all else with a peer on the same job."""
+    if "backend" in labels:
+        return [IN_SEQUENCE]
+    job = {key: value for key, value in labels.items() if key in ("hidden", "minibatch")}
+    return [{"who": who} | job for who in ("Stable-Baselines3", "CleanRL-style")]

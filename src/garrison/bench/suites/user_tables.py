@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from garrison import system
-from garrison.bench.method.arguments import CommonArguments
+from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, Labels
-from garrison.bench.method.measure import BenchResult, measure
-from garrison.bench.method.terminal import print_table
+from garrison.bench.method.measure import measure
+from garrison.bench.method.measurement import BenchResult
+from garrison.bench.method.partners import pair
+from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.coinrun_rows import HEADER as COINRUN_HEADER
 from garrison.bench.publish.coinrun_rows import beside_roofline
 from garrison.bench.publish.keep import keep
-from garrison.bench.publish.stored import StoredRow, find, is_steady
+from garrison.bench.publish.stored import StoredRow, compared, estimated, find, is_steady, measured
 from garrison.bench.publish.user_rows import HEADER, beside, known
 from garrison.bench.suites import coinrun_speed, training_speed
 from garrison.bench.suites.training_envs import CAGE2_OPTIONS
@@ -39,6 +41,7 @@ ENV_IDS = {GARRISON: "garrison/CAGE2-v0", "CybORG": "garrison/CybORG-v0"}
 EVERY_WAY = (1, 20, 100, 200)
 SCALED = (10, 25, 50)
 STEPPING = "garrison.bench.suites.stepping"
+TRAINED = 3.0  # times as long as a row that only steps
 COINRUN_TIMEOUT = 600.0  # seconds: an update takes many on a busy machine
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "sequential": ("plain", {}),
@@ -51,11 +54,9 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class Arguments(CommonArguments):
+class Arguments(MeasuringArguments):
     """Run the users' own tables again, each figure of theirs beside ours."""
 
-    repeats: int = 5
-    """Fresh processes per configuration."""
     seconds: float = 0.5
     """How long each works after its warm-up; trainers work three times as long, on CoinRun whole updates."""
     part: Literal["all", "cage2", "coinrun"] = "all"
@@ -79,31 +80,30 @@ def run(arguments: Arguments) -> int:
 
 
 def _run_cage2(arguments: Arguments) -> None:
-    repeats, seconds = (2, 0.15) if arguments.quick else (arguments.repeats, arguments.seconds)
-    steps = measure(stepping(arguments.quick), repeats=repeats, seconds=seconds, warm_up=seconds / 3)
-    trained: dict[str, Any] = {"repeats": 1 if arguments.quick else repeats, "seconds": 3 * seconds, "warm_up": seconds}
-    trainers = measure(training(arguments.quick), **trained)
-    rows = (*steps.measurements, *trainers.measurements)
-    result = BenchResult(rows, steps.machine, steps.method | {"trainers": trained})
+    seconds = 0.15 if arguments.quick else arguments.seconds
+    rows = pair([*stepping(arguments.quick), *training(arguments.quick)], partners)
+    result = measure(rows, arguments.rounds(quick=2), seconds=seconds, warm_up=seconds / 3)
+    result.print("CAGE-2 in every way that the users tried")
     tables = _print_figures(result, FIGURES)
     keep(arguments.out, "users", result.record(tables=tables, measured_on={WORKFLOW: MACHINES[WORKFLOW]}))
 
 
 def _run_coinrun(arguments: Arguments) -> None:
-    rows = coinrun_speed.configurations(arguments.quick, arguments.their_code)
-    repeats, seconds = (1, 0.1) if arguments.quick else (arguments.repeats, 3 * arguments.seconds)
+    rows = pair(coinrun_speed.configurations(arguments.quick, arguments.their_code), coinrun_speed.partners)
+    seconds = 0.1 if arguments.quick else TRAINED * arguments.seconds
     # At least one update warms up and one is measured, however long they take.
-    result = measure(rows, repeats=repeats, seconds=seconds, warm_up=0.1, timeout=COINRUN_TIMEOUT)
+    result = measure(rows, arguments.rounds(quick=1), seconds=seconds, warm_up=0.1, timeout=COINRUN_TIMEOUT)
     result.print("CoinRun, the users' own job: frames/s, acting, stepping and learning")
-    shown = beside_roofline([m.record() for m in result.measurements if m.samples])
-    print_table("frames/s (~: unsteady)", COINRUN_HEADER, shown)
+    record = result.record()
+    print_apart("frames/s", COINRUN_HEADER, beside_roofline(measured(record)), record)
     tables = _print_figures(result, COINRUN_FIGURES)
     keep(arguments.out, "users-coinrun", result.record(tables=tables, measured_on={CLUSTER: MACHINES[CLUSTER]}))
 
 
 def _print_figures(result: BenchResult, figures: Sequence[UserFigure]) -> list[dict[str, Any]]:
-    tables = compare([m.record() for m in result.measurements if m.samples], figures)
-    print_table("theirs and ours, steps/s (~: unsteady)", HEADER, beside(known(tables)), text=HEADER[:2])
+    record = result.record()
+    tables = compare(measured(record), figures)
+    print_apart("theirs and ours, steps/s", HEADER, beside(known(tables)), record, left=2)
     return tables
 
 
@@ -134,8 +134,17 @@ def training(quick: bool) -> list[Configuration]:
         given: dict[str, Any] = {"job": job, "backend": backend}
         if backend != "native":
             given |= {"env": ENV_IDS[GARRISON], "options": CAGE2_OPTIONS}
-        rows.append(Configuration(ppo(backend, num_envs), f"{training_speed.OURS}:ppo", given))
+        rows.append(Configuration(ppo(backend, num_envs), f"{training_speed.OURS}:ppo", given, longer=TRAINED))
     return rows
+
+
+def partners(labels: Labels) -> list[Labels]:
+    """Return what a row can be compared with: CybORG with ours, every other with one environment in sequence."""
+    if "learner" in labels:
+        return [ppo("serial", 1)]
+    if labels["who"] != GARRISON:
+        return [labels | {"who": GARRISON}]
+    return [way("sequential", 1), way("in-process batch", labels["envs"])]
 
 
 def compare(rows: Sequence[StoredRow], figures: Sequence[UserFigure]) -> list[dict[str, Any]]:
@@ -160,5 +169,7 @@ def _value(rows: Sequence[StoredRow], wanted: Labels | tuple[Labels, Labels] | N
     found = [row for labels in every if labels and (row := find(rows, **labels))]
     if len(found) < len(every):
         return None
-    rates = [row["steps_per_second"] for row in found]
-    return {"value": rates[0] if len(rates) == 1 else rates[0] / rates[1], "steady": all(map(is_steady, found))}
+    if len(found) == 1:
+        return estimated(found[0])._asdict() | {"steady": is_steady(found[0])}
+    ratio = compared(found[0], found[1])
+    return ratio._asdict() | {"steady": ratio.is_narrow}

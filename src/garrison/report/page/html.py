@@ -13,8 +13,10 @@ from garrison.report.page.style import CSS
 from garrison.report.page.svg import escape
 from garrison.storage.atomic import write_bytes
 
-# A number, with its mark, unit and spread or range: ~12.3 k, -45.2 ± 0.5, 1,500 to 2,000, 97 %.
-_NUMBER = re.compile(r"[~<>±+-]? ?\d[\d,.:]*( ?[%a-zA-Zµ]{1,2})?( (±|to) [\d,.]+( ?[%a-zA-Zµ]{1,2})?)?")
+# A number, with its mark, unit and spread or range: ~12.3 k, -45.2 ± 0.5, 1,500 to 2,000, 2 k to 3 k in 3 rounds, 97 %.
+_NUMBER = re.compile(
+    r"[~<>±+-]? ?\d[\d,.:]*( ?[%a-zA-Zµ]{1,2})?( (±|to) [\d,.]+( ?[%a-zA-Zµ]{1,2})?)?( in \d+ rounds?)?"
+)
 
 # Surrogates that stand for no byte of a file's name, so that no name has them.
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -227,7 +229,7 @@ def _side(right: bool) -> str:
 
 def _is_numeric(contents: Sequence[object]) -> bool:
     texts = [_written(c) for c in contents]
-    return any(texts) and all(not t or _NUMBER.fullmatch(t) or t in ("-", "–", "failed", "unsteady") for t in texts)
+    return any(texts) and all(not t or _NUMBER.fullmatch(t) or t in ("-", "–", "failed") for t in texts)
 
 
 def _written(content: object) -> str:

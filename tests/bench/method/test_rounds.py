@@ -1,0 +1,174 @@
+"""Rounds go on until the ratios are steady, or until the budget is used up; a circle of partners is done together."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from typing import Any
+
+import pytest
+
+from garrison.bench.method import fresh
+from garrison.bench.method import measure as measuring
+from garrison.bench.method.estimate import FEWEST
+from garrison.bench.method.fresh import Configuration, Sample
+from garrison.bench.method.labels import Labels
+from garrison.bench.method.measurement import BenchResult, Measurement
+from garrison.bench.method.rounds import BUDGET, Rounds
+from garrison.errors import UserError
+
+CALM = (1.0, 1.001, 0.999)
+PATIENT = Rounds(budget="300s")  # of the machine below
+NOISY = (1.0, 1.04, 0.97, 1.02, 0.96, 1.03)
+
+
+class Machine:
+    """Stands in for fresh processes and the clock: every repeat takes a second and has the next of a row's rates."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.measured: list[str] = []
+        self.rates: dict[str, Iterator[float | str]] = {}
+
+    def row(self, who: str, rate: float, noise: tuple[float | str, ...] = CALM, partner: str = "") -> Configuration:
+        self.rates[who] = cycle([one if isinstance(one, str) else rate * one for one in noise])
+        return Configuration({"who": who}, "", partner={"who": partner} if partner else None)
+
+    def run(self, configuration: Configuration, *_: Any) -> Sample | str:
+        self.seconds += 1.0
+        self.measured.append(configuration.labels["who"])
+        rate = next(self.rates[configuration.labels["who"]])
+        return rate if isinstance(rate, str) else Sample(round(1000 * rate), 1000.0, 1.0, 0.0, 1.0, 1.0, 1, {})
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine()
+    monkeypatch.setattr(measuring, "run_fresh", made.run)
+    monkeypatch.setattr(measuring, "monotonic", lambda: made.seconds)
+    return made
+
+
+def found(result: BenchResult, who: str) -> Measurement:
+    row = result.find(who=who)
+    assert row is not None
+    return row
+
+
+def stored(result: BenchResult, who: str) -> dict[str, Any]:
+    return next(row for row in result.record()["results"] if row["labels"] == {"who": who})
+
+
+def test_calm_rows_are_measured_as_often_as_an_interval_needs(machine: Machine) -> None:
+    rows = [machine.row("limit", 1000.0), machine.row("ours", 800.0, partner="limit")]
+    result = measuring.measure(rows, PATIENT)
+    assert machine.measured == ["limit", "ours"] * FEWEST  # round by round
+    assert result.is_steady(found(result, "ours"))
+    assert (result.method["rounds"], result.method["ended_by"]) == (FEWEST, "steady")
+
+
+def test_rows_that_are_not_steady_go_on_with_their_whole_circle(machine: Machine) -> None:
+    rows = [
+        machine.row("limit", 1000.0),
+        machine.row("calm", 800.0, partner="limit"),
+        machine.row("noisy", 700.0, NOISY, partner="limit"),
+        machine.row("other limit", 1000.0),
+        machine.row("other", 900.0, partner="other limit"),
+    ]
+    result = measuring.measure(rows, PATIENT)
+    times = Counter(machine.measured)
+    assert times["other"] == times["other limit"] == FEWEST
+    assert times["noisy"] == times["limit"] == times["calm"] > FEWEST
+    assert all(map(result.is_steady, result.measurements))
+    later = machine.measured[FEWEST * len(rows) :]
+    assert later == ["limit", "calm", "noisy"] * (len(later) // 3)
+
+
+def test_it_is_the_ratio_that_has_to_be_steady(machine: Machine) -> None:
+    minutes = (1.0, 0.5, 0.9, 0.3, 0.7)
+    rows = [machine.row("limit", 1000.0, minutes), machine.row("ours", 800.0, minutes, partner="limit")]
+    result = measuring.measure(rows, PATIENT)
+    assert result.method["rounds"] == FEWEST
+    ours = stored(result, "ours")
+    assert (ours["ratio"], ours["ratio_interval"], ours["partner"]) == (0.8, [0.8, 0.8], {"who": "limit"})
+    assert ours["interval"][1] / ours["interval"][0] > 2
+    assert ours["steady"]
+
+
+def test_no_round_begins_after_the_budget(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    wild = (1.0, 0.4, 1.7)
+    rows = [machine.row("limit", 1000.0), machine.row("wild", 800.0, wild, partner="limit")]
+    result = measuring.measure(rows, Rounds(budget="15s"))
+    assert len(machine.measured) == 16  # the eighth round had begun
+    assert (result.method["rounds"], result.method["ended_by"]) == (8, "budget")
+    assert not stored(result, "wild")["steady"]
+    result.print("rates")
+    printed = capsys.readouterr().out
+    assert "rates (not steady)" in printed
+    assert "not steady: 8 rounds, then the budget of 15s was used up" in printed
+
+
+def test_there_is_always_one_round(machine: Machine) -> None:
+    machine.seconds = 5.0
+    measuring.measure([machine.row("ours", 1.0)], Rounds(budget="0.0001s"))
+    assert machine.measured == ["ours"]
+
+
+@pytest.mark.parametrize("repeats", [2, FEWEST + 3])
+def test_repeats_are_exact(machine: Machine, repeats: int) -> None:
+    rows = [machine.row("limit", 1000.0), machine.row("ours", 800.0, NOISY, partner="limit")]
+    result = measuring.measure(rows, Rounds(repeats))
+    assert Counter(machine.measured) == {"limit": repeats, "ours": repeats}
+    assert (result.method["repeats"], result.method["ended_by"]) == (repeats, "repeats")
+    assert stored(result, "limit")["steady"] == (repeats >= FEWEST)
+
+
+def test_the_budget_holds_for_repeats_too(machine: Machine) -> None:
+    result = measuring.measure([machine.row("ours", 800.0)], Rounds(9, budget="5s"))
+    assert len(machine.measured) == 5
+    assert result.method["ended_by"] == "budget"
+
+
+def test_a_row_alone_is_measured_until_its_own_rate_is_steady(machine: Machine) -> None:
+    measuring.measure([machine.row("calm", 5.0), machine.row("noisy", 5.0, NOISY)], PATIENT)
+    times = Counter(machine.measured)
+    assert times["calm"] == FEWEST < times["noisy"]
+
+
+def test_without_its_partner_a_row_stands_alone(machine: Machine) -> None:
+    rows = [machine.row("limit", 1.0, (1.0, "it broke")), machine.row("ours", 800.0, NOISY, partner="limit")]
+    result = measuring.measure(rows, PATIENT)
+    times = Counter(machine.measured)
+    assert times["limit"] == 2  # and is not tried again
+    assert times["ours"] > FEWEST
+    assert found(result, "limit").error == "it broke"
+    assert result.ratio(found(result, "ours")) is None
+    assert result.is_steady(found(result, "ours"))
+
+
+def test_a_partner_that_is_no_row_is_a_mistake(machine: Machine) -> None:
+    with pytest.raises(ValueError, match="no row has the labels"):
+        measuring.measure([machine.row("ours", 1.0, partner="nobody")])
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    with pytest.raises(UserError, match="--repeats must be at least 1; got 0"):
+        Rounds(0)
+    with pytest.raises(UserError, match="such as 90s, 10m"):
+        Rounds(budget="soon")
+    assert Rounds(budget="20m").seconds == 1200.0
+    assert Rounds().budget == BUDGET
+
+
+def test_a_row_may_work_longer_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ordered(fresh.FreshProcess):
+        def __init__(self, function: str, arguments: Labels, *_: str) -> None:
+            orders.append((arguments["seconds"], arguments["warm_up"]))
+            raise StopIteration
+
+    orders: list[tuple[float, float]] = []
+    monkeypatch.setattr(fresh, "FreshProcess", Ordered)
+    run: Callable[..., object] = fresh.run_fresh
+    for longer in (1.0, 3.0):
+        with pytest.raises(StopIteration):
+            run(Configuration({"who": "x"}, "", longer=longer), 2.0, 0.5, 9.0)
+    assert orders == [(2.0, 0.5), (6.0, 1.5)]
