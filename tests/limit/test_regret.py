@@ -1,4 +1,4 @@
-"""Regrets: their sum is what a defender falls short, they hold no luck of the draws, and the episode's end ends them."""
+"""Regrets: their sum is what a defender falls short, they hold no luck of the draws, and an episode ends them."""
 
 from functools import cache
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from garrison.agents import load_agent
-from garrison.cage2 import VectorEnv
 from garrison.cage2.names import ACTIONS, BlueKind
 from garrison.errors import UserError
 from garrison.limit.explore import explore_game, telling_actions
-from garrison.limit.regret import LOST_STEPS, Regret, lost_values, step_weights
+from garrison.limit.regret import Regret
 from garrison.limit.regret_env import RegretEnv
+from garrison.limit.solved_games import LOST_STEPS, lost_values, step_weights
 from garrison.limit.values import best_returns, value_table, weighted_values
 
 STEPS = 9

@@ -9,13 +9,12 @@ and the luck of the draws is taken out (the penalties of `audit` are subtracted,
 That is reward shaping by a potential (Ng, Harada and Russell 1999), with the potential's noise averaged away. It needs
 the true state, which is there while training. The policy still sees only what the challenge shows.
 
-Rewards are weighed by how many of the protocol's lengths reach the step: an agent is not told the length, so 30, 50 and
-100 steps are one episode whose first 30 steps count three times. Any V would do; what positions give Blue as a present
-makes it a little too high, and changes nothing about what is best.
+Rewards are weighed as in `solved_games`. Any V would do: what positions give Blue as a present makes it a little too
+high, and changes nothing about what is best. One thing is not exact: the step in which a game is lost for good counts
+as one point, whatever it cost.
 """
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -28,37 +27,13 @@ from garrison.cage2.layout import STATE, TAPE
 from garrison.cage2.names import REDS
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.thread_team import ThreadTeam
-from garrison.errors import UserError
 from garrison.jit import kernel, records
-from garrison.limit.explore import Longs, explore_game, find, telling_actions
-from garrison.limit.outcomes import LONGEST, OUTCOMES, find_outcomes
+from garrison.limit.explore import Longs, find
+from garrison.limit.outcomes import OUTCOMES, find_outcomes
 from garrison.limit.port_lists import make_tables
 from garrison.limit.positions import OVER, pack
-from garrison.limit.values import Floats, weighted_values
-
-LENGTHS = (30, 50, 100)
-"""Of the protocol's episodes."""
-SOLVED = ("bline", "meander")
-"""The attackers whose games are solved; against Sleep a step loses what it costs."""
-LOST_STEPS = 10
-"""A game that is over for Blue counts as a point for each of the next so many steps: far more than it ever pays."""
-
-
-class SolvedGame(NamedTuple):
-    """What there is to know about the game against one attacker."""
-
-    red: int
-    table: NDArray[np.int32]
-    firsts: Longs
-    seconds: Longs
-    rewards: Floats
-    """Of a step into each position"""
-    values: NDArray[np.float32]
-    """(steps + 1, positions): before each step, and after the last"""
-    lost: Floats
-    """(steps + 1,): the same where the game is over for Blue"""
-    weights: Floats
-    """(steps,): how often the reward of each step counts"""
+from garrison.limit.solved_games import SolvedGame, check_game, solve_all, step_weights
+from garrison.limit.values import Floats
 
 
 class Workplace(NamedTuple):
@@ -70,21 +45,6 @@ class Workplace(NamedTuple):
     port_lists: NDArray[np.void]
     tapes: NDArray[np.void]
     outcomes: NDArray[np.void]
-
-
-def step_weights(length: int) -> Floats:
-    """Return how many of the protocol's lengths, and of this one, reach each step of an episode.
-
-    >>> step_weights(100)[[0, 29, 30, 49, 50, 99]].tolist()
-    [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]
-    """
-    lengths = {length, *(known for known in LENGTHS if known < length)}
-    return np.array([sum(known > t for known in lengths) for t in range(length)], np.float64)
-
-
-def lost_values(weights: Floats) -> Floats:
-    """Return what a game that is over for Blue counts as, before each step and after the last."""
-    return -np.array([weights[t : t + LOST_STEPS].sum() for t in range(len(weights) + 1)])
 
 
 @kernel(cached=True)
@@ -158,9 +118,7 @@ class Regret:
             for _ in range(threads)
         ]
         self._team = ThreadTeam(threads - 1)
-        with ThreadPoolExecutor(threads) as pool:  # kernels let go of the interpreter
-            solve = partial(_solve, rules, weights=self.weights)
-            self._games = list(pool.map(solve, [red for red in SOLVED if red in reds]))
+        self._games = solve_all(rules, reds, length, threads)
 
     @property
     def at_the_start(self) -> dict[str, float]:
@@ -184,22 +142,3 @@ class Regret:
     def close(self) -> None:
         """Stop the threads."""
         self._team.close()
-
-
-def _solve(rules: str, red: str, weights: Floats) -> SolvedGame:
-    game = explore_game(rules, red, len(weights), actions=telling_actions(red))
-    values = weighted_values(game, weights)
-    keys = game.table, game.firsts, game.seconds
-    return SolvedGame(REDS.index(red), *keys, game.rewards, values, lost_values(weights), weights)
-
-
-def check_game(reds: Iterable[str], length: int) -> None:
-    """Raise a UserError where it is not known what a step loses."""
-    others = [red for red in reds if red not in (*SOLVED, "sleep")]
-    if others:
-        raise UserError(
-            f"what a step loses is known against bline, meander and sleep, not against {', '.join(map(str, others))}: "
-            "use reward=score there."
-        )
-    if length > LONGEST:
-        raise UserError(f"what a step loses is known in episodes of up to {LONGEST} steps; got {length}.")

@@ -73,7 +73,7 @@ class Cage2Settings(EnvSettings):
         choose("actions", self.actions, ACTION_SETS)
         choose("reward", self.reward, REWARDS)
         if self.reward == "regret":
-            from garrison.limit.regret import check_game
+            from garrison.limit.solved_games import check_game
 
             check_game(self.red_odds, self.length)
         _ = self.red_odds
