@@ -1,15 +1,18 @@
-"""The outcomes of a step, against as many steps of the simulator as it takes."""
+"""The outcomes of a step that `tests.helpers.slow_belief` finds, against as many steps of the simulator as it takes.
+
+The compiled filter is held against that helper in `test_updating.py`.
+"""
 
 import numpy as np
 import pytest
 
 from garrison.agents import load_agent
-from garrison.belief.branching import Branching
-from garrison.belief.merging import digests, forget_past, merge
+from garrison.belief.merging import digests, forget_past
 from garrison.belief.state_stepper import Stepper
 from garrison.cage2 import VectorEnv
 from garrison.cage2.layout import MAX_LENGTH
 from garrison.cage2.names import ACTIONS, RedKind, Source
+from tests.helpers.slow_belief import Branching, merge
 
 SAMPLES = 4000
 SIGMAS = 5  # some thousand outcomes are compared: one in a million runs would be off by chance

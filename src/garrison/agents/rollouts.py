@@ -1,4 +1,8 @@
-"""Games that are played to see what an action leads to: it is taken first, then the network plays on."""
+"""Games that are played to see what an action leads to: it is taken first, then the network plays on.
+
+After some steps a game may be broken off, and the rest be taken from an `Outlook`: what somebody could still get who
+sees everything. That is quicker, and less depends on luck.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +14,7 @@ from garrison.agents.equal_games import first_of_equal
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices
 from garrison.belief.state_stepper import States, Stepper
+from garrison.limit.solved_games import Outlook
 
 CHUNK = 1 << 12
 """Games that are played at a time, at most, unless one attempt has more: they fit a core's cache"""
@@ -29,6 +34,8 @@ class Attempt:
     """(steps, m, 4) random streams; each step begins a new one, so that games which went apart meet equal luck again"""
     shares: NDArray[np.float64]
     """(steps,) what a reward counts, of each step"""
+    clock: int = 0
+    """Steps that the episode has taken"""
 
     @property
     def games(self) -> int:
@@ -36,14 +43,17 @@ class Attempt:
         return len(self.actions) * len(self.states)
 
 
-def play_attempts(policy: NetworkAgent, stepper: Stepper, attempts: Sequence[Attempt]) -> list[NDArray[np.float64]]:
+def play_attempts(
+    policy: NetworkAgent, stepper: Stepper, attempts: Sequence[Attempt], outlook: Outlook | None = None
+) -> list[NDArray[np.float64]]:
     """Return what each action of each attempt brought in each of its states, (k, m).
 
-    `policy` has acted in the environments of the attempts; it is not changed.
+    `policy` has acted in the environments of the attempts; it is not changed. What the `outlook` says of the states in
+    which the games are broken off is counted as well.
     """
     returns: list[NDArray[np.float64]] = []
     for some in _chunks(attempts):
-        found = _play(policy, stepper, some)
+        found = _play(policy, stepper, some, outlook)
         ends = np.cumsum([attempt.games for attempt in some])
         parts = np.split(found, ends[:-1])
         returns += [part.reshape(len(attempt.actions), -1) for part, attempt in zip(parts, some, strict=True)]
@@ -61,7 +71,9 @@ def _chunks(attempts: Sequence[Attempt]) -> Iterator[list[Attempt]]:
         yield some
 
 
-def _play(policy: NetworkAgent, stepper: Stepper, attempts: list[Attempt]) -> NDArray[np.float64]:
+def _play(
+    policy: NetworkAgent, stepper: Stepper, attempts: list[Attempt], outlook: Outlook | None
+) -> NDArray[np.float64]:
     """Play all games of some attempts side by side."""
     games = [attempt.games for attempt in attempts]
     states = np.concatenate([np.tile(attempt.states, len(attempt.actions)) for attempt in attempts])
@@ -85,6 +97,12 @@ def _play(policy: NetworkAgent, stepper: Stepper, attempts: list[Attempt]) -> ND
             returns, later = later, np.zeros(len(first))
             states, actions, places, of = states[first], actions[first], places[first], of[first]
             player = player.clone(first, seed=0)
+    if outlook is not None:
+        for number, attempt in enumerate(attempts):
+            if attempt.clock < len(outlook.weights):
+                rows = np.flatnonzero(of == number)
+                rest = outlook.of(states[rows], attempt.clock + len(attempt.shares))
+                later[rows] += rest / outlook.weights[attempt.clock]
     return returns + later[same]
 
 

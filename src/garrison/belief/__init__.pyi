@@ -1,2 +1,3 @@
+from .belief_settings import BeliefSettings as BeliefSettings
 from .filter import Belief as Belief
-from .filter import BeliefSettings as BeliefSettings
+from .filter import Beliefs as Beliefs

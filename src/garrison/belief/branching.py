@@ -1,9 +1,10 @@
-"""Everything that one step can do to a state, each outcome once, with its probability.
+"""Everything that one step can do to a state, each outcome with its probability: the simulator run on every draw.
 
 A step of CAGE-2 draws little: which host Red turns to, which exploit it tries, whether Blue notices the shell, and
-which session an escalation lifts. Every value of a draw is put on a tape (`garrison.cage2.layout.TAPE`), and the
-simulator plays the tapes. A value that is not on offer plays like one that is, and a draw that is not made changes
-nothing: so equal outcomes are dropped, and those that remain are equally likely or follow the scenario's odds.
+which session an escalation lifts. Every value of a draw is put on a tape (`garrison.cage2.layout.TAPE`). The simulator
+itself says which values are on offer: what is not plays like something that is.
+
+Most outcomes do not show what Blue was shown, so that is looked at first, before a state is copied or compared.
 
 One draw is left out: that a new process gets an id which was once reported to Blue (quirk Q14, one in ten thousand).
 """
@@ -11,142 +12,176 @@ One draw is left out: that a new process gets an id which was once reported to B
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.belief.merging import digests
-from garrison.belief.state_stepper import States, Stepper
-from garrison.cage2.layout import TAPE
-from garrison.cage2.names import NUM_EXPLOITS, NUM_HOSTS, Access, Red, RedKind, Source
+from garrison.belief.merging import States
+from garrison.cage2.attack import attack, choose_exploit
+from garrison.cage2.defend import defend
+from garrison.cage2.layout import Record
+from garrison.cage2.names import NUM_EXPLOITS, NUM_HOSTS, Access, RedKind, Source
+from garrison.cage2.observe import BITS_PER_HOST, NUM_BITS, notice, write_observation
+from garrison.cage2.red import choose_red_action
+from garrison.cage2.rng import count_bits
+from garrison.jit import kernel
 
-Weights = NDArray[np.float64]
-Bits = NDArray[np.int8]
-Parents = NDArray[np.intp]
+# Places of the states at work: after Blue's action, after Red's choice, after what that does; then those that fit.
+BEFORE, CHOSEN, PLAYED, FITTING = 0, 1, 2, 3
+LOWEST = -1  # an aim: the lowest of the hosts on offer, or whatever comes where nothing is drawn
+NOBODY, SEVERAL = -1, -2
 
+SIGHT = np.dtype(
+    [
+        ("shown", "i1", NUM_BITS),  # what Blue was shown
+        ("active", "i8"),  # the host on which it was shown an event; `NOBODY`, `SEVERAL`
+        ("allowed", "i8"),  # by how many bits an outcome may differ from that
+        ("bits", "i1", NUM_BITS),  # what an outcome shows
+        ("fitting", "i8"),  # how many outcomes of this state fit; more than there is room for are only counted
+        ("aims", "i8", NUM_HOSTS),  # values of the draw of a target
+    ],
+    align=True,
+)
+"""What outcomes are held against, and what is found.
 
-def _tapes(values: int) -> NDArray[np.void]:
-    """Return tapes on which Red takes its favourite exploit and Blue notices it."""
-    tapes = np.zeros(values, TAPE)
-    tapes["exploit_top"] = tapes["detected"] = 1
-    return tapes
-
-
-def _target_tapes() -> NDArray[np.void]:
-    """Return a tape for each host that Red may turn to."""
-    tapes = _tapes(NUM_HOSTS)
-    tapes["bline_target"] = np.arange(NUM_HOSTS)
-    for order in ("address_order", "host_order"):
-        tapes[order] = -1
-        tapes[order][:, 0] = np.arange(NUM_HOSTS)
-    return tapes
-
-
-def _exploit_tapes() -> NDArray[np.void]:
-    """Return a tape for each exploit that Red may try, the favourite and every other, noticed and not."""
-    tapes = _tapes(2 * (1 + NUM_EXPLOITS))
-    tapes["detected"][1::2] = 0
-    tapes["exploit_top"][2:] = 0
-    tapes["exploit_other"][2:] = np.repeat(np.arange(NUM_EXPLOITS), 2)
-    return tapes
+It is a record, and kernels below take one array and no tuple of them: Numba counts the users of each array at each
+call, which would take longer than to play an outcome.
+"""
 
 
-TARGETS, EXPLOITS = _target_tapes(), _exploit_tapes()
+@kernel
+def look(sight: Record, shown: NDArray[np.int8], allowed: int) -> None:
+    """Hold outcomes against what was shown from now on."""
+    sight.allowed = allowed
+    sight.active = NOBODY
+    for k in range(NUM_BITS):
+        sight.shown[k] = shown[k]
+    for h in range(NUM_HOSTS):
+        if shown[BITS_PER_HOST * h] != 0:
+            sight.active = h if sight.active == NOBODY else SEVERAL
 
 
-class Branching:
-    """The outcomes of a step under some rules."""
+@kernel
+def branch(states: States, tape: Record, sight: Record, sc: Record, weight: float, action: int) -> int:
+    """Find what can come of Blue's action and Red's turn in `states[BEFORE]` and shows what was shown.
 
-    def __init__(self, stepper: Stepper) -> None:
-        self._stepper = stepper
-        self._top_odds = float(stepper.scenario["top_odds"][0])
-        self._detect_rate = float(stepper.scenario["detect_rate"][0])
-
-    def outcomes(self, states: States, weights: Weights, action: int) -> tuple[States, Weights, Bits]:
-        """Return the states after Blue's action and Red's, their weights, and what Blue is shown in each.
-
-        The weight of each of `states` is shared out among its outcomes by their probabilities.
-        """
-        guesses = np.repeat(np.arange(len(states)), NUM_HOSTS)
-        after, bits = self._play(states[guesses], np.tile(TARGETS, len(states)), action)
-        first = _distinct(guesses, after)
-        guesses, after, bits, targets = guesses[first], after[first], bits[first], first % NUM_HOSTS
-        shares = weights[guesses] / np.bincount(guesses)[guesses]
-
-        exploits = after["red_kind"] == RedKind.EXPLOIT
-        lifts = self._lifts(states, guesses, after, action)
-        parts = [(after[~exploits & ~lifts], shares[~exploits & ~lifts], bits[~exploits & ~lifts])]
-        for chosen, branch in ((exploits, self._exploits), (lifts, self._escalations)):
-            if chosen.any():
-                parts.append(branch(states[guesses[chosen]], targets[chosen], shares[chosen], action))
-        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return joined[0], joined[1], joined[2]
-
-    def _exploits(self, states: States, targets: Parents, shares: Weights, action: int) -> tuple[States, Weights, Bits]:
-        """Branch over the exploit that Red tries on its target, and whether Blue notices."""
-        parents = np.repeat(np.arange(len(states)), len(EXPLOITS))
-        tapes = np.tile(EXPLOITS, len(states))
-        after, bits = self._play(states[parents], _on_targets(tapes, targets[parents]), action)
-        favourites = after["red_exploit"][:: len(EXPLOITS)]
-        first = _distinct(parents, after)
-        parents, after, bits = parents[first], after[first], bits[first]
-
-        pairs = parents * (NUM_EXPLOITS + 1) + after["red_exploit"] + 1
-        kinds, pair, versions = np.unique(pairs, return_inverse=True, return_counts=True)
-        others = np.bincount(kinds // (NUM_EXPLOITS + 1), minlength=len(states))[parents] - 1
-        is_favourite = after["red_exploit"] == favourites[parents]
-        odds = np.where(is_favourite, self._top_odds, (1 - self._top_odds) / np.maximum(others, 1))
-        odds[others == 0] = 1.0
-        noticed = np.where(after["event_shell"] == 1, self._detect_rate, 1 - self._detect_rate)
-        return after, shares[parents] * odds * np.where(versions[pair] == 2, noticed, 1.0), bits
-
-    def _lifts(self, states: States, guesses: Parents, after: States, action: int) -> NDArray[np.bool_]:
-        """Return where Red made one of several sessions privileged: which one was drawn."""
-        lifts: NDArray[np.bool_] = (after["red_kind"] == RedKind.ESCALATE) & (after["red_success"] == 1)
-        rows = np.flatnonzero(lifts)
-        if len(rows):
-            hosts = after["red_target"][rows]
-            before = self._after_blue(states[guesses[rows]], action)
-            at = np.arange(len(rows)), hosts
-            lifts[rows] = (before["sessions"][at] > 1) & (before["access"][at] != Access.PRIVILEGED)
-        return lifts
-
-    def _escalations(
-        self, states: States, targets: Parents, shares: Weights, action: int
-    ) -> tuple[States, Weights, Bits]:
-        """Branch over the session that an escalation lifts."""
-        before = self._after_blue(states, action)
-        plain, _ = self._play(states.copy(), _on_targets(_tapes(len(states)), targets), action)
-        at = np.arange(len(states)), plain["red_target"]
-        counts = before["sessions"][at].astype(np.int64)
-        parents = np.repeat(np.arange(len(states)), counts)
-        tapes = _on_targets(_tapes(len(parents)), targets[parents])
-        tapes["session_index"] = np.arange(len(parents)) - np.repeat(np.cumsum(counts) - counts, counts)
-        fixed = (before["lead"][at] + before["hidden"][at])[parents]
-        tapes["session_removable"] = tapes["session_index"] >= fixed  # as the stream's draws have it
-        after, bits = self._play(states[parents], tapes, action)
-        return after, (shares / counts)[parents], bits
-
-    def _after_blue(self, states: States, action: int) -> States:
-        """Return copies of the states in which only Blue has acted."""
-        states = states.copy()
-        states["red"] = Red.SLEEP
-        self._stepper.step(states, np.full(len(states), action, np.int64))
-        return states
-
-    def _play(self, states: States, tapes: NDArray[np.void], action: int) -> tuple[States, Bits]:
-        """Step these copies with draws from tapes of one step."""
-        clocks = states["t"].copy()
-        states["source"], states["t"] = Source.TAPE, 0
-        bits, _ = self._stepper.step(states, np.full(len(states), action, np.int64), tapes[:, None])
-        states["source"], states["t"] = Source.STREAM, clocks + 1
-        return states, bits
+    It is left in `states` from `FITTING` on, with its share of the weight in `total`, which nobody looks at. Returns by
+    how many bits the nearest outcome differs; those that were not looked at closely count as `NUM_BITS`.
+    """
+    sight.fitting = 0
+    before = states[BEFORE]
+    before.source = Source.TAPE
+    defend(before, sc, None, action)
+    nearest = NUM_BITS
+    aims = _find_aims(states, tape, sight, sc)
+    share = weight / aims
+    for i in range(aims):
+        if i > 0 and sight.allowed == 0 and sight.active >= 0 and sight.aims[i] != sight.active:
+            continue  # Blue sees events on Red's target only
+        kind, target = _choose(states, tape, sc, int(sight.aims[i]))
+        if kind == RedKind.EXPLOIT:
+            found = _branch_exploits(states, tape, sight, sc, share, target)
+        elif kind == RedKind.ESCALATE and before.access[target] == Access.USER:
+            found = _branch_escalation(states, tape, sight, sc, share, target)
+        else:
+            found = _play(states, tape, sight, sc, share, kind, target)
+        nearest = min(nearest, found)
+    return nearest
 
 
-def _on_targets(tapes: NDArray[np.void], targets: Parents) -> NDArray[np.void]:
-    """Put on each tape which host Red turns to."""
-    for field in ("bline_target", "address_order", "host_order"):
-        tapes[field] = TARGETS[field][targets]
-    return tapes
+@kernel
+def _find_aims(states: States, tape: Record, sight: Record, sc: Record) -> int:
+    """Write the values of the draw of a target, all equally likely, and return how many there are.
+
+    A host that is on offer is taken when the draw falls on it, any other never is.
+    """
+    sight.aims[0] = LOWEST
+    aims = 1
+    _, lowest = _choose(states, tape, sc, LOWEST)
+    for h in range(lowest + 1, NUM_HOSTS):
+        _, target = _choose(states, tape, sc, h)
+        if target == h:
+            sight.aims[aims] = h
+            aims += 1
+    return aims
 
 
-def _distinct(parents: Parents, states: States) -> Parents:
-    """Return where a state comes for the first time among those of its parent."""
-    keys = digests(states) + parents.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return np.sort(np.unique(keys, return_index=True)[1])
+@kernel
+def _choose(states: States, tape: Record, sc: Record, aim: int) -> tuple[int, int]:
+    """Let Red choose its action, with the draw of a target falling on `aim`; return the action and its target."""
+    tape.bline_target = aim
+    tape.address_order[0] = aim
+    tape.host_order[0] = aim
+    states[CHOSEN] = states[BEFORE]
+    return choose_red_action(states[CHOSEN], sc, tape, None, 0, -1)
+
+
+@kernel
+def _branch_exploits(states: States, tape: Record, sight: Record, sc: Record, weight: float, target: int) -> int:
+    """Branch over the exploit that Red tries on its target: its favourite, or one of the others."""
+    chosen = states[CHOSEN]
+    top = choose_exploit(chosen, sc, tape, None, target)
+    others = 0
+    tape.exploit_top = 0
+    for e in range(NUM_EXPLOITS):
+        tape.exploit_other = e
+        if e != top and choose_exploit(chosen, sc, tape, None, target) == e:
+            others |= 1 << e
+    tape.exploit_top = 1
+    if others == 0:
+        return _branch_shell(states, tape, sight, sc, weight, target)
+    nearest = _branch_shell(states, tape, sight, sc, weight * sc.top_odds, target)
+    odds = (1.0 - sc.top_odds) / count_bits(others)
+    tape.exploit_top = 0
+    for e in range(NUM_EXPLOITS):
+        if (others >> e) & 1:
+            tape.exploit_other = e
+            nearest = min(nearest, _branch_shell(states, tape, sight, sc, weight * odds, target))
+    tape.exploit_top = 1
+    return nearest
+
+
+@kernel
+def _branch_shell(states: States, tape: Record, sight: Record, sc: Record, weight: float, target: int) -> int:
+    """Branch over whether Blue notices the shell, if the exploit on the tape opens one."""
+    nearest = _play(states, tape, sight, sc, weight, RedKind.EXPLOIT, target)
+    if states[PLAYED].event_shell:
+        tape.detected = 0
+        unnoticed = weight * (1.0 - sc.detect_rate)
+        nearest = min(nearest, _play(states, tape, sight, sc, unnoticed, RedKind.EXPLOIT, target))
+        tape.detected = 1
+    return nearest
+
+
+@kernel
+def _branch_escalation(states: States, tape: Record, sight: Record, sc: Record, weight: float, target: int) -> int:
+    """Branch over the session that an escalation lifts."""
+    before = states[BEFORE]
+    sessions = int(before.sessions[target])
+    fixed = int(before.lead[target]) + int(before.hidden[target])
+    nearest = NUM_BITS
+    for index in range(sessions):
+        tape.session_index = index
+        tape.session_removable = index >= fixed  # as the stream's draws have it
+        found = _play(states, tape, sight, sc, weight / sessions, RedKind.ESCALATE, target)
+        nearest = min(nearest, found)
+    return nearest
+
+
+@kernel
+def _play(states: States, tape: Record, sight: Record, sc: Record, weight: float, kind: int, target: int) -> int:
+    """Carry out Red's action and keep the outcome if it fits; return by how many bits it differs."""
+    states[PLAYED] = states[CHOSEN]
+    env = states[PLAYED]
+    attack(env, sc, tape, None, kind, target)
+    notice(env, sc)
+    if sight.allowed == 0 and env.active_host != sight.active:
+        return NUM_BITS
+    write_observation(env, sight.bits)
+    differing = 0
+    for k in range(NUM_BITS):
+        differing += sight.bits[k] != sight.shown[k]
+    if differing <= sight.allowed:
+        place = FITTING + sight.fitting
+        sight.fitting += 1
+        if place < len(states):
+            env.source = Source.STREAM
+            env.total = weight * sc.detect_rate if env.event_shell else weight
+            states[place] = env
+    return differing

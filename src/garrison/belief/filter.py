@@ -1,54 +1,186 @@
-"""A belief about one episode: every true state that is possible, with its probability, from what Blue did and saw.
+"""Beliefs about episodes: every true state that is possible, with its probability, from what Blue did and saw.
 
 Each step, the outcomes of every possible state are enumerated (`garrison.belief.branching`); those that show Blue what
 it was shown are possible now, and equal ones are merged. This is Bayes' rule, without samples and without luck. Nothing
 else enters: not the true state, not who attacks, not when the episode ends.
+
+`Beliefs` are those about a batch of environments, each by itself; `Belief` is the one about a single episode.
 """
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from garrison.belief.branching import Branching, Weights
-from garrison.belief.merging import merge
-from garrison.belief.state_stepper import States, Stepper
-from garrison.cage2.layout import MAX_LENGTH
+from garrison.belief.belief_settings import BeliefSettings
+from garrison.belief.merging import States, as_words
+from garrison.belief.updating import Counts, Weights, make_desk, settle, update_rows, weigh_rows
+from garrison.cage2.layout import MAX_LENGTH, STATE
 from garrison.cage2.names import DEFAULT_ENCODER, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, REDS, SCRIPTED_REDS, Access
 from garrison.cage2.observe import NUM_BITS
+from garrison.cage2.scenario import load_scenario
+from garrison.cage2.step import first_outside
 from garrison.cage2.vector_env import VectorEnv
 from garrison.contract.resets import whole
 from garrison.errors import UserError
+from garrison.jit import records
+
+Flags = NDArray[np.bool_]
 
 NUM_ACCESS = len(Access)
+FEW = 16
+"""States of an environment that there is room for at first; most have fewer. Room is doubled where it is too little"""
+MANY = 64
+"""The same for the outcomes of a step that fit"""
 
 
-def _prior() -> dict[str, float]:
-    return {"bline": 0.45, "meander": 0.45, "sleep": 0.1}
+class Beliefs:
+    """What Blue can know about the episodes of a batch; what is believed of one depends on no other.
 
+    Kernels run without the GIL: threads that each have beliefs of their own work side by side.
 
-@dataclass(frozen=True)
-class BeliefSettings:
-    """What a belief assumes, and how much of it is kept."""
+    Args:
+        num_envs: how many environments there are.
+        rules: the rules that are played.
+        encoder: which 52 observations Blue is shown.
+        settings: see `BeliefSettings`.
+    """
 
-    most_states: int = 256
-    """The likeliest so many states are kept"""
-    least_weight: float = 1e-6
-    """States less likely than this are dropped"""
-    prior: Mapping[str, float] = field(default_factory=_prior)
-    """How likely each attacker is before anything was seen"""
+    misses: Counts
+    """Steps in each episode after which no state fitted what was shown, so that the nearest ones were kept"""
 
-    def __post_init__(self) -> None:
-        whole("most_states", self.most_states, 1, 2**20)
-        if not 0 <= self.least_weight < 1:
-            raise UserError(f"least_weight must be at least 0 and below 1; got {self.least_weight}.")
-        odds = list(self.prior.values())
-        if set(self.prior) - set(SCRIPTED_REDS) or not odds or min(odds) < 0 or abs(sum(odds) - 1) > 1e-9:
-            names = ", ".join(SCRIPTED_REDS)
-            raise UserError(f"prior must give probabilities of {names} that sum to 1; got {dict(self.prior)}.")
+    def __init__(
+        self,
+        num_envs: int,
+        rules: str = DEFAULT_RULES,
+        encoder: str = DEFAULT_ENCODER,
+        settings: BeliefSettings | None = None,
+    ) -> None:
+        whole("num_envs", num_envs, 1, None)
+        self.settings = settings or BeliefSettings()
+        self._scenario = load_scenario(None, rules, encoder)
+        self._desk = make_desk(MANY)
+        self._first, self._first_weights = self._nothing_seen(rules, encoder)
+        room = min(FEW, self.settings.most_states)
+        self._states, self._weights = np.zeros((num_envs, room), STATE), np.zeros((num_envs, room))
+        self._counts, self.misses = np.zeros(num_envs, np.int64), np.zeros(num_envs, np.int64)
+        self.begin()
+
+    def _nothing_seen(self, rules: str, encoder: str) -> tuple[States, Weights]:
+        """Return what is possible when an episode begins: that any of the attackers plays."""
+        reds = [name for name, odds in self.settings.prior.items() if odds > 0]
+        envs = VectorEnv(len(reds), red=reds, rules=rules, encoder=encoder, length=MAX_LENGTH)
+        envs.reset(seed=0)
+        states, odds = envs.get_state(), np.array([self.settings.prior[name] for name in reds])
+        envs.close()
+        found, weights = np.zeros(len(reds), STATE), np.zeros(len(reds))
+        limits = self.settings.most_states, self.settings.least_weight
+        kept = settle(as_words(states), odds, self._desk.pool, as_words(found), weights, *limits)
+        return found[:kept], weights[:kept]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_desk": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Go on where another left off, at a desk of its own: two may be at work at a time."""
+        self.__dict__.update(state)
+        self._desk = make_desk(MANY)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __getitem__(self, row: int) -> "Belief":
+        """Return what is believed about one environment; it goes on with these."""
+        return Belief._of(self, range(len(self))[row])
+
+    def __iter__(self) -> Iterator["Belief"]:
+        return (self[row] for row in range(len(self)))
+
+    def begin(self, mask: Flags | None = None) -> None:
+        """Forget everything where `mask` says so, by default everywhere: new episodes begin."""
+        rows = np.arange(len(self)) if mask is None else np.flatnonzero(mask)
+        self._states[rows, : len(self._first)] = self._first
+        self._weights[rows, : len(self._first)] = self._first_weights
+        self._counts[rows], self.misses[rows] = len(self._first), 0
+
+    def update(self, actions: NDArray[Any], observations: NDArray[Any], mask: Flags | None = None) -> None:
+        """Take in what Blue did and was shown then.
+
+        Args:
+            actions: (num_envs,) of the 145 actions.
+            observations: (num_envs, 52).
+            mask: (num_envs,) the environments that were stepped, by default all.
+        """
+        actions, observations = np.asarray(actions), np.asarray(observations)
+        if actions.shape != (len(self),) or actions.dtype.kind not in "iu":
+            raise UserError(f"there must be {len(self)} actions; got {actions.dtype} of the shape {actions.shape}.")
+        if observations.shape != (len(self), NUM_BITS):
+            wanted = f"{len(self)} observations of {NUM_BITS} bits"
+            raise UserError(f"there must be {wanted}; got an array of {observations.shape}.")
+        rows = np.arange(len(self)) if mask is None else np.flatnonzero(mask)
+        chosen = actions[rows].astype(np.int64)
+        if (wrong := first_outside(chosen, 0, NUM_ACTIONS)) >= 0:
+            raise UserError(f"action must lie between 0 and {NUM_ACTIONS - 1}; got {chosen[wrong]}.")
+        self._update(rows, chosen, observations[rows].astype(np.int8))
+
+    def _update(self, rows: Counts, actions: Counts, shown: NDArray[np.int8]) -> None:
+        scenario, limits = records(self._scenario), (self.settings.most_states, self.settings.least_weight)
+        place = 0
+        while place < len(rows):
+            sets = as_words(self._states), self._weights, self._counts, self.misses
+            place = update_rows(*sets, rows, actions, shown, place, scenario, self._desk, *limits)
+            if place < len(rows):
+                self._make_room()
+
+    def _make_room(self) -> None:
+        """Double the room of what was too small: the desk for outcomes, or the sets of states."""
+        if self._desk.pool.tally[1]:
+            self._desk = make_desk(2 * len(self._desk.pool.weights))
+            return
+        old, room = self._weights.shape[1], min(2 * self._weights.shape[1], self.settings.most_states)
+        is_used = np.arange(old) < self._counts[:, None]
+        # Memory that is never written is never taken: of the new arrays only what is used counts.
+        states, weights = np.zeros((len(self), room), STATE), np.zeros((len(self), room))
+        states[:, :old][is_used], weights[:, :old][is_used] = self._states[is_used], self._weights[is_used]
+        self._states, self._weights = states, weights
+
+    def states(self, row: int) -> States:
+        """Return what is possible in an environment, each state once.
+
+        These are records of `garrison.cage2.layout.STATE` without their past (`merging.py`); the next update
+        overwrites them.
+        """
+        return self._states[row, : self._counts[row]]
+
+    def weights(self, row: int) -> Weights:
+        """Return their probabilities, which sum to 1; the largest first, of equal ones that of the lower digest."""
+        return self._weights[row, : self._counts[row]]
+
+    def access(self) -> Weights:
+        """Return (num_envs, hosts, 3): the probability that Red has no session there, a user's, a privileged one."""
+        return self._weigh(slice(None))[0]
+
+    def reds(self) -> dict[str, Weights]:
+        """Return the probability of each attacker, (num_envs,)."""
+        odds = self._weigh(slice(None))[1]
+        return {name: odds[:, REDS.index(name)] for name in SCRIPTED_REDS}
+
+    def _weigh(self, rows: slice) -> tuple[Weights, Weights]:
+        counts = self._counts[rows]
+        access, reds = np.zeros((len(counts), NUM_HOSTS, NUM_ACCESS)), np.zeros((len(counts), len(REDS)))
+        weigh_rows(records(self._states[rows]), self._weights[rows], counts, access, reds)
+        return access, reds
+
+    def clone(self, rows: NDArray[np.intp] | None = None) -> Self:
+        """Return beliefs that know the same of these environments, by default of all, and go on by themselves."""
+        chosen = np.arange(len(self)) if rows is None else np.asarray(rows)
+        twin = copy.copy(self)
+        twin._counts, twin.misses = self._counts[chosen], self.misses[chosen]
+        room = max(int(twin._counts.max(initial=1)), min(FEW, self._weights.shape[1]))
+        twin._states, twin._weights = self._states[chosen, :room], self._weights[chosen, :room]
+        return twin
 
 
 class Belief:
@@ -60,68 +192,68 @@ class Belief:
         settings: see `BeliefSettings`.
     """
 
-    states: States
-    """What is possible, each state once: records of `garrison.cage2.layout.STATE` without their past (`merging.py`)"""
-    weights: Weights
-    """Their probabilities, which sum to 1; the largest first"""
-    misses: int
-    """Steps in this episode after which no state fitted what was shown, so that the nearest ones were kept"""
-
     def __init__(
         self, rules: str = DEFAULT_RULES, encoder: str = DEFAULT_ENCODER, settings: BeliefSettings | None = None
     ) -> None:
-        self.settings = settings or BeliefSettings()
-        self._branching = Branching(Stepper(rules, encoder))
-        reds = [name for name, odds in self.settings.prior.items() if odds > 0]
-        envs = VectorEnv(len(reds), red=reds, rules=rules, encoder=encoder, length=MAX_LENGTH)
-        envs.reset(seed=0)
-        self._first = self._likeliest(envs.get_state(), np.array([self.settings.prior[name] for name in reds]))
-        envs.close()
-        self.begin()
+        self._batch, self._row = Beliefs(1, rules, encoder, settings), 0
+
+    @classmethod
+    def _of(cls, batch: Beliefs, row: int) -> Self:
+        belief = cls.__new__(cls)
+        belief._batch, belief._row = batch, row
+        return belief
+
+    @property
+    def settings(self) -> BeliefSettings:
+        """What is assumed, and how much is kept."""
+        return self._batch.settings
+
+    @property
+    def states(self) -> States:
+        """What is possible now, each state once: records of `garrison.cage2.layout.STATE` without their past."""
+        return self._batch.states(self._row).copy()
+
+    @property
+    def weights(self) -> Weights:
+        """Their probabilities, which sum to 1; the largest first, of equal ones that of the lower digest."""
+        return self._batch.weights(self._row).copy()
+
+    @property
+    def misses(self) -> int:
+        """Steps in this episode after which no state fitted what was shown, so that the nearest ones were kept."""
+        return int(self._batch.misses[self._row])
 
     def begin(self) -> None:
         """Forget everything: a new episode begins."""
-        self.states, self.weights = self._first
-        self.misses = 0
+        self._batch.begin(np.arange(len(self._batch)) == self._row)
 
     def update(self, action: int, observation: NDArray[Any]) -> None:
         """Take in what Blue did, one of the 145 actions, and the 52 bits that it was shown then."""
-        whole("action", action, 0, NUM_ACTIONS - 1)
-        if np.shape(observation) != (NUM_BITS,):
-            raise UserError(f"an observation has {NUM_BITS} bits; got an array of {np.shape(observation)}.")
-        states, weights, bits = self._branching.outcomes(self.states, self.weights, action)
-        differing = (bits != observation).sum(axis=1)
-        nearest = differing.min()
-        self.misses += int(nearest > 0)
-        fits = differing == nearest
-        self.states, self.weights = self._likeliest(states[fits], weights[fits])
-
-    def _likeliest(self, states: States, weights: Weights) -> tuple[States, Weights]:
-        """Return each of the states once, the likeliest first, with weights that sum to 1."""
-        states, weights = merge(states, weights)
-        weights /= weights.sum()
-        order = np.argsort(-weights, kind="stable")[: self.settings.most_states]
-        kept = order[weights[order] >= min(self.settings.least_weight, weights[order[0]])]
-        return states[kept], weights[kept] / weights[kept].sum()
+        number, bits = whole("action", action, 0, NUM_ACTIONS - 1), np.asarray(observation)
+        if bits.shape != (NUM_BITS,):
+            raise UserError(f"an observation has {NUM_BITS} bits; got an array of {bits.shape}.")
+        self._batch._update(np.array([self._row]), np.array([number]), bits[None].astype(np.int8))
 
     def sample(self, count: int, random: np.random.Generator) -> States:
         """Return so many states, drawn by their weights as evenly as possible."""
         places = (np.arange(count) + random.random()) / count
-        chosen = np.searchsorted(np.cumsum(self.weights), places, side="right")
-        return self.states[np.minimum(chosen, len(self.weights) - 1)]
+        weights = self._batch.weights(self._row)
+        chosen = np.searchsorted(np.cumsum(weights), places, side="right")
+        return self._batch.states(self._row)[np.minimum(chosen, len(weights) - 1)]
 
     def reds(self) -> dict[str, float]:
         """Return the probability of each attacker."""
-        codes = self.states["red"]
-        return {name: float(self.weights[codes == REDS.index(name)].sum()) for name in SCRIPTED_REDS}
+        odds = self._weigh()[1]
+        return {name: float(odds[REDS.index(name)]) for name in SCRIPTED_REDS}
 
-    def access(self) -> NDArray[np.float64]:
+    def access(self) -> Weights:
         """Return (hosts, 3): the probability that Red has no session there, one as a user, a privileged one."""
-        found = np.zeros((NUM_HOSTS, NUM_ACCESS))
-        for level in range(NUM_ACCESS):
-            found[:, level] = self.weights @ (self.states["access"] == level)
-        return found
+        return self._weigh()[0]
+
+    def _weigh(self) -> tuple[Weights, Weights]:
+        access, reds = self._batch._weigh(slice(self._row, self._row + 1))
+        return access[0], reds[0]
 
     def clone(self) -> Self:
         """Return a belief that knows the same and goes on by itself."""
-        return copy.copy(self)
+        return self._of(self._batch.clone(np.array([self._row])), 0)

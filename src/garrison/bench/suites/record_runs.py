@@ -1,4 +1,7 @@
-"""`garrison bench record`: train the record presets from scratch, several seeds, and note when each rank is passed."""
+"""`garrison bench record`: train the record presets from scratch, several seeds, and note when each rank is passed.
+
+With `--keep` a second call goes on where the first was interrupted: a run that is there and done is not trained again.
+"""
 
 import json
 import subprocess
@@ -16,17 +19,20 @@ from garrison.bench.publish import record_figure
 from garrison.bench.publish.keep import keep
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import evaluate
+from garrison.errors import choose
 
 PRESETS = ("record", "record-head")
 FRESH_SEED = 1919
 """Of the episodes of the last score: no setting was chosen by them."""
-# What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time.
+# What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time. Scores need a longer
+# view than regrets, so they have the settings that were chosen for them.
 ABLATIONS: dict[str, list[str]] = {
     "everything": [],
-    "145 actions": ["--actions", "all"],
+    "no regrets": ["--reward", "score", "--gamma", "0.995", "--gae-lambda", "0.98", *("--entropy-coef", "0.01")],
+    "no history": ["--observation", "memory"],
     "no memory": ["--observation", "bits"],
+    "145 actions": ["--actions", "all"],
     "no masks": ["--no-action-masks"],
-    "none of the three": ["--actions", "all", "--observation", "bits", "--no-action-masks"],
 }
 
 
@@ -46,8 +52,10 @@ class Arguments(CommonArguments):
     """Episodes in each cell of the score at the end, with a seed that nothing else uses."""
     ablate: bool = False
     """Instead train variants of each preset with parts taken away, and write `record-ablation.json`."""
+    variants: tuple[str, ...] = tuple(ABLATIONS)
+    """Which of them."""
     keep: Path | None = None
-    """Where to keep the run folders; by default they are deleted."""
+    """Where to keep the run folders, and to go on with those that are there; by default they are deleted."""
 
 
 def run(arguments: Arguments) -> int:
@@ -59,7 +67,8 @@ def run(arguments: Arguments) -> int:
     if arguments.out is not None:
         system.require("matplotlib")
     name = "record-ablation" if arguments.ablate else "record"
-    variants = ABLATIONS if arguments.ablate else {"": []}
+    variants = {choose("variant", v, list(ABLATIONS)): ABLATIONS[v] for v in arguments.variants}
+    variants = variants if arguments.ablate else {"": []}
     cases = [(p, v, seed) for p in arguments.presets for v in variants for seed in range(arguments.seeds)]
     result: dict[str, Any] = {"machine": system.facts(), "method": provenance(), "runs": []}
     with tempfile.TemporaryDirectory() as scratch:
@@ -81,7 +90,8 @@ def train(preset: str, seed: int, arguments: Arguments, folder: Path, flags: lis
     words = ["train", preset, "--seed", str(seed)]
     more = ["--evaluate-every", str(arguments.every), *flags]
     more += ["--steps", str(arguments.steps)] if arguments.steps else []
-    subprocess.run([sys.executable, "-m", "garrison", *words, "--out", str(out), *more], check=True)
+    if not (out / "summary.json").exists():
+        subprocess.run([sys.executable, "-m", "garrison", *words, "--out", str(out), *more], check=True)
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     curve = [
         {"step": row["step"], "seconds": row["time/elapsed_time"], "total": round(row["evaluation/total"], 2)}
