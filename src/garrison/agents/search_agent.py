@@ -33,6 +33,8 @@ from garrison.cage2.names import (
     Host,
     Red,
 )
+from garrison.limit.solved_games import Outlook
+from garrison.system import cores
 
 FIXES = FIRST_BLOCK + np.array([RESTORE_BLOCK, REMOVE_BLOCK]) * NUM_HOSTS
 """The first action of each block of fixes: one for each host"""
@@ -93,6 +95,7 @@ class SearchAgent:
         """Start new episodes in this many environments."""
         self._policy.begin(num_envs, seed)
         self._book.begin(num_envs)
+        self._outlook = Outlook(self._policy.rules or DEFAULT_RULES, cores())
         self._seed, self._pasts = seed, [NO_PAST] * num_envs
 
     @property
@@ -150,7 +153,7 @@ class SearchAgent:
         open_races = races
         for number, one in enumerate(self.settings.rounds):
             attempts = [self._attempt(race, number, one.continuations) for race in open_races]
-            for race, returns in zip(open_races, play_attempts(self._policy, self._stepper, attempts), strict=True):
+            for race, returns in zip(open_races, self._play(attempts), strict=True):
                 race.take(returns, one.keep)
             open_races = [race for race in open_races if len(race.actions) > 1]
         return races
@@ -170,7 +173,10 @@ class SearchAgent:
         random, shares = self._random(race.row, number), race.shares
         states = self.beliefs[race.row].sample(games, random)
         luck = random.integers(1, 2**32, (len(shares), games, 4), np.uint32)
-        return Attempt(race.row, race.actions, states, luck, shares)
+        return Attempt(race.row, race.actions, states, luck, shares, int(self._book.clocks[race.row]))
+
+    def _play(self, attempts: list[Attempt]) -> list[NDArray[np.float64]]:
+        return play_attempts(self._policy, self._stepper, attempts, self._outlook)
 
     def _random(self, row: int, number: int) -> np.random.Generator:
         """Return the luck of a round.

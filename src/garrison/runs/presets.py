@@ -43,7 +43,7 @@ _PPO = PPOConfig(
 _REGRETS = replace(_MIXED, observation="history", reward="regret")
 _RECORD = replace(
     _PPO,
-    steps=16_000_000,
+    steps=8_000_000,
     minibatches=16,
     learning_rate=2.5e-3,
     gamma=0.95,

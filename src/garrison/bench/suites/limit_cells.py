@@ -38,10 +38,8 @@ from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_
 from garrison.challenge.evaluation import evaluate
 from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.errors import choose
-from garrison.limit.audit import Referee
 from garrison.limit.cell_bounds import LISTED, upper_bounds
-from garrison.limit.explore import explore_game
-from garrison.limit.values import value_table
+from garrison.limit.weighing import action_values
 
 NAME = "limit"
 UNMET_KIND = "unmet"
@@ -124,16 +122,15 @@ def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score a defender that sees everything and plays by the values of the upper bound."""
+    network = load_agent(RECORDS[rules])
     for red in REDS:
         began = process_time()
-        if red != "sleep":
-            game = explore_game(rules, red, max(LENGTHS))
-            referee = Referee(game, value_table(game, max(LENGTHS)))
         for length in LENGTHS:
             returns, what = np.zeros(1), "doing nothing: no reward is above 0"
             if red != "sleep":
-                returns = play_by_values(referee, length, arguments.episodes, arguments.seed)
-                what = "sees the true state, and plays by the values of the upper bound"
+                values = action_values(rules, red)
+                returns = play_by_values(values, network, red, length, arguments.episodes, arguments.seed)
+                what = f"sees the true state, plays by the upper bound's values, where they tie as `{network.name}`"
             yield make_row(
                 "ceiling",
                 (rules, red, length),
