@@ -28,11 +28,11 @@ class SearchSettings:
     """The candidates are played one round after the other; those that look worse than the network's choice drop out"""
     margin: float = 2.0
     """A candidate replaces the network's choice if it is better by more than this many standard errors"""
-    horizon: int = 100
-    """Steps of a game, at most"""
+    horizon: int = 20
+    """Steps of a game, at most: what is left then is taken from the values of who sees everything"""
     lengths: tuple[int, ...] = (30, 50, 100)
     """How long the episode may be: the challenge's lengths, one as likely as the other, as the agent is not told.
-    Later than the longest it reckons with `horizon` steps more"""
+    Later than the longest it reckons with `horizon` steps more, and nothing after them"""
 
     def __post_init__(self) -> None:
         whole("likeliest", self.likeliest, 1)
@@ -49,9 +49,9 @@ class SearchSettings:
 
 
 BUDGETS = {
-    "1ms": SearchSettings(likeliest=2, rounds=(Round(4, 1), Round(12, 1)), margin=2.5, horizon=30),
+    "1ms": SearchSettings(likeliest=2, rounds=(Round(4, 1), Round(12, 1)), margin=2.5, horizon=10),
     "10ms": SearchSettings(),
-    "50ms": SearchSettings(likeliest=8, rounds=(Round(16, 6), Round(64, 3), Round(192, 1))),
+    "50ms": SearchSettings(likeliest=8, rounds=(Round(16, 6), Round(64, 3), Round(192, 1)), horizon=40),
 }
 """By what they take for a decision on a core of a laptop, about; the counts are what is kept to"""
 DEFAULT_BUDGET = "10ms"
