@@ -116,8 +116,8 @@ def test_it_begins_anew_where_episodes_end() -> None:
     for _ in range(14):
         observations, _, _, ended, _ = envs.step(agent.act(observations))
         agent.reset(ended)
-        assert [belief.misses for belief in agent.beliefs] == [0, 0]
-    assert agent._clocks.tolist() == [1, 1]
+        assert agent.beliefs.misses.tolist() == [0, 0]
+    assert agent._book.clocks.tolist() == [1, 1]
 
 
 def test_clones_go_on_as_the_original_would_with_its_own_luck() -> None:

@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from garrison.agents import load_agent, value_agent
+from garrison.agents.belief_book import BeliefBook
 from garrison.agents.value_agent import ValueAgent
-from garrison.belief import Belief, BeliefSettings
+from garrison.belief import BeliefSettings
 from garrison.cage2 import VectorEnv
 from garrison.cage2.names import NUM_ACTIONS, Red
 from garrison.limit.audit import Referee
@@ -62,14 +63,14 @@ def test_it_forgets_at_a_reset_and_plays_as_the_network_where_all_is_the_same(fa
     agent = ValueAgent(load_agent("record-head"))
     envs = VectorEnv(2, red="sleep", rules="head", length=100)
     observations, _ = envs.reset(seed=1)
-    agent._nothing_seen = Belief("head", settings=BeliefSettings(prior={"sleep": 1.0}))
+    agent._book = BeliefBook("head", "challenge", BeliefSettings(prior={"sleep": 1.0}))
     agent.begin(2)
     network = load_agent("record-head")
     network.begin(2)
     np.testing.assert_array_equal(agent.act(observations), network.act(observations))
     agent.reset(np.array([True, False]))
     agent.act(observations)
-    assert agent._clocks.tolist() == [0, 1]
+    assert agent._book.clocks.tolist() == [0, 1]
 
 
 @pytest.mark.long

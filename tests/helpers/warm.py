@@ -6,9 +6,12 @@ Without it every worker of `pytest -n 2` would compile them for itself.
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import garrison.vector
 import tests.conftest  # noqa: F401 - its settings decide which machine code is kept
 from garrison.agents import load_agent
+from garrison.belief import Belief
 from garrison.cage2 import VectorEnv
 from garrison.cage2.turns import Turns
 from garrison.challenge.evaluation import evaluate
@@ -29,6 +32,7 @@ def warm() -> None:
     Turns()
     for agent in ("record", "record-head"):
         evaluate(load_agent(agent), episodes=2, lengths=[5])
+    Belief().update(0, np.zeros(52, np.int8))
     evaluate(load_agent("sleep"), episodes=2, reds=["red-vs-react-restore"], lengths=[5])
 
 

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from garrison.agents.belief_book import BeliefBook
 from garrison.agents.border import observed_bits
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Explanation, Flags
 from garrison.agents.rollouts import Attempt, play_attempts
 from garrison.agents.search_settings import SearchSettings
-from garrison.belief.filter import Belief
+from garrison.belief.filter import Belief, Beliefs
 from garrison.belief.state_stepper import Stepper
 from garrison.cage2.names import (
     DEFAULT_RULES,
@@ -85,27 +86,28 @@ class SearchAgent:
         self._policy = policy
         rules = policy.rules or DEFAULT_RULES
         self._stepper = Stepper(rules, policy.encoder)
-        self._nothing_seen = Belief(rules, policy.encoder)
+        self._book = BeliefBook(rules, policy.encoder)
         self._threads = ThreadpoolController()
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""
         self._policy.begin(num_envs, seed)
+        self._book.begin(num_envs)
         self._seed, self._pasts = seed, [NO_PAST] * num_envs
-        self.beliefs = [self._nothing_seen.clone() for _ in range(num_envs)]
-        """What is believed about each environment, since its last observation"""
-        self._starts = np.ones(num_envs, np.bool_)
-        self._clocks = np.zeros(num_envs, np.int64)
-        self._last = np.zeros(num_envs, np.int64)
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What is believed about each environment, since its last observation."""
+        return self._book.beliefs
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
-        self._starts |= mask
+        self._book.reset(mask)
         self._policy.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
-        bits = observed_bits(observations, len(self._starts))
+        bits = observed_bits(observations, len(self._pasts))
         # Products this small gain nothing from threads of their own, and lose much where others want the cores.
         with self._threads.limit(limits=1):
             self._see(bits)
@@ -118,7 +120,7 @@ class SearchAgent:
     def took(self, actions: Choices) -> None:
         """Remember what Blue did."""
         self._policy.took(actions)
-        self._last = np.array(actions, np.int64)
+        self._book.took(actions)
 
     def explain(self) -> Explanation:
         """Return the network's probabilities and values: the search may have chosen something else."""
@@ -127,23 +129,15 @@ class SearchAgent:
     def clone(self, rows: NDArray[np.intp], seed: int) -> Self:
         """Return the same defender for copies of these environments."""
         twin = copy.copy(self)
-        twin._policy = self._policy.clone(rows, seed)
+        twin._policy, twin._book = self._policy.clone(rows, seed), self._book.clone(rows)
         twin._seed, twin._pasts = seed, [self._pasts[row] for row in rows]
-        twin.beliefs = [self.beliefs[row].clone() for row in rows]
-        twin._starts, twin._clocks, twin._last = self._starts[rows], self._clocks[rows], self._last[rows]
         return twin
 
     def _see(self, bits: NDArray[np.int8]) -> None:
-        """Bring the beliefs up to what was shown."""
-        for row, belief in enumerate(self.beliefs):
-            if self._starts[row]:
-                belief.begin()
-                self._pasts[row] = NO_PAST
-            else:
-                belief.update(int(self._last[row]), bits[row])
-                self._pasts[row] = _longer(self._pasts[row], int(self._last[row]), bits[row])
-        self._clocks = np.where(self._starts, 0, self._clocks + 1)
-        self._starts[:] = False
+        """Take in what was shown."""
+        starts = self._book.see(bits)
+        for row, past in enumerate(self._pasts):
+            self._pasts[row] = NO_PAST if starts[row] else _longer(past, int(self._book.last[row]), bits[row])
 
     def _search(self, actions: Choices) -> list[Race]:
         """Return what was found for the environments in which there was something to decide."""
@@ -152,7 +146,7 @@ class SearchAgent:
         for row, belief in enumerate(self.beliefs):
             candidates = self._candidates(int(actions[row]), probabilities[row], belief)
             if len(candidates) > 1:
-                races.append(Race(row, candidates, self._shares(int(self._clocks[row]))))
+                races.append(Race(row, candidates, self._shares(int(self._book.clocks[row]))))
         open_races = races
         for number, one in enumerate(self.settings.rounds):
             attempts = [self._attempt(race, number, one.continuations) for race in open_races]

@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.agents.belief_book import BeliefBook
 from garrison.agents.border import observed_bits
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Flags
-from garrison.belief.filter import Belief
+from garrison.belief.filter import Beliefs
+from garrison.belief.merging import States
+from garrison.belief.updating import Weights
 from garrison.cage2.names import ACTIONS, DEFAULT_RULES, NUM_ACTIONS, REDS, BlueKind, Red
 from garrison.limit.weighing import action_values
 
@@ -41,48 +44,46 @@ class ValueAgent:
         self.rules, self.encoder = policy.rules or DEFAULT_RULES, policy.encoder
         self.name = name or f"{policy.name} with values"
         self._policy, self._margin = policy, margin
-        self._nothing_seen = Belief(self.rules, self.encoder)
+        self._book = BeliefBook(self.rules, self.encoder)
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""
         self._policy.begin(num_envs, seed)
+        self._book.begin(num_envs)
         self._values = {code: action_values(self.rules, red) for code, red in MET.items()}
-        self.beliefs = [self._nothing_seen.clone() for _ in range(num_envs)]
-        """What is believed about each environment, since its last observation"""
-        self._starts = np.ones(num_envs, np.bool_)
-        self._clocks = np.zeros(num_envs, np.int64)
-        self._last = np.zeros(num_envs, np.int64)
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What is believed about each environment, since its last observation."""
+        return self._book.beliefs
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
-        self._starts |= mask
+        self._book.reset(mask)
         self._policy.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
-        bits = observed_bits(observations, len(self._starts))
-        self._clocks = np.where(self._starts, 0, self._clocks + 1)
+        bits = observed_bits(observations, len(self._book.clocks))
+        self._book.see(bits)
         self._policy.act(bits)
         likely = self._policy.explain().probabilities
-        for row, belief in enumerate(self.beliefs):
-            if self._starts[row]:
-                belief.begin()
-            else:
-                belief.update(int(self._last[row]), bits[row])
-            worth = self._worth(belief, int(self._clocks[row]))
-            self._last[row] = np.where(worth >= worth.max() - self._margin, likely[row], -1.0).argmax()
-        self._starts[:] = False
-        self._policy.took(self._last)
-        return self._last.copy()
+        actions = np.zeros(len(bits), np.int64)
+        for row, clock in enumerate(self._book.clocks.tolist()):
+            worth = self._worth(self.beliefs.states(row), self.beliefs.weights(row), clock)
+            actions[row] = np.where(worth >= worth.max() - self._margin, likely[row], -1.0).argmax()
+        self._policy.took(actions)
+        self._book.took(actions)
+        return actions
 
-    def _worth(self, belief: Belief, clock: int) -> NDArray[np.float64]:
+    def _worth(self, states: States, weights: Weights, clock: int) -> NDArray[np.float64]:
         """Return what each action is worth, averaged over what may be true and over how long the episode may be."""
         lefts = np.array([length - clock for length in LENGTHS if length > clock] or [LENGTHS[-1]])
         worth = np.zeros(NUM_ACTIONS)
-        for code in np.unique(belief.states["red"]).tolist():
-            rows = np.flatnonzero(belief.states["red"] == code)
+        for code in np.unique(states["red"]).tolist():
+            rows = np.flatnonzero(states["red"] == code)
             if code in self._values:
-                worth += belief.weights[rows] @ self._values[code].weigh(belief.states[rows], lefts)
+                worth += weights[rows] @ self._values[code].weigh(states[rows], lefts)
             else:  # against an attacker that sleeps a Restore costs its point, and nothing else matters
-                worth -= belief.weights[rows].sum() * _RESTORES
+                worth -= weights[rows].sum() * _RESTORES
         return worth
