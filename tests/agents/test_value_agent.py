@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from garrison.agents import load_agent, value_agent
-from garrison.agents.episode_book import EpisodeBook
+from garrison.agents.belief_book import BeliefBook
 from garrison.agents.value_agent import ValueAgent
 from garrison.belief import BeliefSettings
 from garrison.cage2 import VectorEnv
@@ -63,7 +63,7 @@ def test_it_forgets_at_a_reset_and_plays_as_the_network_where_all_is_the_same(fa
     agent = ValueAgent(load_agent("record-head"))
     envs = VectorEnv(2, red="sleep", rules="head", length=100)
     observations, _ = envs.reset(seed=1)
-    agent._book = EpisodeBook("head", "challenge", BeliefSettings(prior={"sleep": 1.0}))
+    agent._book = BeliefBook("head", "challenge", BeliefSettings(prior={"sleep": 1.0}))
     agent.begin(2)
     network = load_agent("record-head")
     network.begin(2)

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.belief import BeliefSettings
-from garrison.belief.merging import PAST, TRIFLES, digests
+from garrison.belief.merging import digests
 from garrison.belief.state_stepper import States, Stepper
 from garrison.cage2 import VectorEnv
 from garrison.cage2.layout import MAX_LENGTH, TAPE
 from garrison.cage2.names import NUM_EXPLOITS, NUM_HOSTS, Access, Red, RedKind, Source
+
+FORGOTTEN = ("stream", "t", "total", "reward_terms", "red_exploit", "reported", "stale")
 
 Weights = NDArray[np.float64]
 Bits = NDArray[np.int8]
@@ -156,7 +158,7 @@ def _distinct(parents: Parents, states: States) -> Parents:
 
 def merge(states: States, weights: Weights) -> tuple[States, Weights]:
     """Return each state once, with the sum of its weights. The past of `states` is forgotten."""
-    for name in (*PAST, *TRIFLES):
+    for name in FORGOTTEN:
         states[name] = 0
     _, first, group = np.unique(digests(states), return_index=True, return_inverse=True)
     sums: Weights = np.bincount(group, weights, len(first)).astype(np.float64)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from garrison.agents.belief_book import BeliefBook
 from garrison.agents.border import observed_bits
-from garrison.agents.episode_book import EpisodeBook
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Explanation, Flags
 from garrison.agents.rollouts import Attempt, play_attempts
@@ -88,7 +88,7 @@ class SearchAgent:
         self._policy = policy
         rules = policy.rules or DEFAULT_RULES
         self._stepper = Stepper(rules, policy.encoder)
-        self._book = EpisodeBook(rules, policy.encoder)
+        self._book = BeliefBook(rules, policy.encoder)
         self._threads = ThreadpoolController()
 
     def begin(self, num_envs: int, seed: int = 0) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.agents.belief_book import BeliefBook
 from garrison.agents.border import observed_bits
-from garrison.agents.episode_book import EpisodeBook
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Flags
 from garrison.belief.filter import Beliefs
@@ -44,7 +44,7 @@ class ValueAgent:
         self.rules, self.encoder = policy.rules or DEFAULT_RULES, policy.encoder
         self.name = name or f"{policy.name} with values"
         self._policy, self._margin = policy, margin
-        self._book = EpisodeBook(self.rules, self.encoder)
+        self._book = BeliefBook(self.rules, self.encoder)
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""

@@ -63,9 +63,8 @@ class Beliefs:
         self._scenario = load_scenario(None, rules, encoder)
         self._desk = make_desk(MANY)
         self._first, self._first_weights = self._nothing_seen(rules, encoder)
-        room = min(FEW, self.settings.most_states)
-        self._states, self._weights = np.zeros((num_envs, room), STATE), np.zeros((num_envs, room))
         self._counts, self.misses = np.zeros(num_envs, np.int64), np.zeros(num_envs, np.int64)
+        self._take_room(min(FEW, self.settings.most_states))
         self.begin()
 
     def _nothing_seen(self, rules: str, encoder: str) -> tuple[States, Weights]:
@@ -101,7 +100,7 @@ class Beliefs:
     def begin(self, mask: Flags | None = None) -> None:
         """Forget everything where `mask` says so, by default everywhere: new episodes begin."""
         rows = np.arange(len(self)) if mask is None else np.flatnonzero(mask)
-        self._states[rows, : len(self._first)] = self._first
+        as_words(self._states)[rows, : len(self._first)] = as_words(self._first)  # NumPy copies records by fields
         self._weights[rows, : len(self._first)] = self._first_weights
         self._counts[rows], self.misses[rows] = len(self._first), 0
 
@@ -141,10 +140,14 @@ class Beliefs:
             return
         old, room = self._weights.shape[1], min(2 * self._weights.shape[1], self.settings.most_states)
         is_used = np.arange(old) < self._counts[:, None]
-        # Memory that is never written is never taken: of the new arrays only what is used counts.
-        states, weights = np.zeros((len(self), room), STATE), np.zeros((len(self), room))
-        states[:, :old][is_used], weights[:, :old][is_used] = self._states[is_used], self._weights[is_used]
-        self._states, self._weights = states, weights
+        words, weights = as_words(self._states), self._weights
+        self._take_room(room)
+        as_words(self._states)[:, :old][is_used] = words[is_used]
+        self._weights[:, :old][is_used] = weights[is_used]
+
+    def _take_room(self, room: int) -> None:
+        """Take memory for so many states of each environment."""
+        self._states, self._weights = np.zeros((len(self), room), STATE), np.zeros((len(self), room))
 
     def states(self, row: int) -> States:
         """Return what is possible in an environment, each state once.
@@ -178,8 +181,10 @@ class Beliefs:
         chosen = np.arange(len(self)) if rows is None else np.asarray(rows)
         twin = copy.copy(self)
         twin._counts, twin.misses = self._counts[chosen], self.misses[chosen]
-        room = max(int(twin._counts.max(initial=1)), min(FEW, self._weights.shape[1]))
-        twin._states, twin._weights = self._states[chosen, :room], self._weights[chosen, :room]
+        used = int(twin._counts.max(initial=1))
+        twin._take_room(max(used, min(FEW, self._weights.shape[1])))
+        as_words(twin._states)[:, :used] = as_words(self._states)[chosen, :used]
+        twin._weights[:, :used] = self._weights[chosen, :used]
         return twin
 
 

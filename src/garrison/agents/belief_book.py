@@ -11,7 +11,7 @@ from garrison.belief.belief_settings import BeliefSettings
 from garrison.belief.filter import Beliefs
 
 
-class EpisodeBook:
+class BeliefBook:
     """Beliefs, clocks and last actions of a batch.
 
     Args:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from garrison.agents.episode_book import EpisodeBook
+from garrison.agents.belief_book import BeliefBook
 from garrison.belief import Belief
 from garrison.cage2 import VectorEnv
 
@@ -13,7 +13,7 @@ def test_beliefs_follow_each_episode_from_its_first_observation() -> None:
     envs = VectorEnv(2, red=["bline", "meander"], rules="head")
     observations, _ = envs.reset(seed=1)
     random = np.random.default_rng(0)
-    book = EpisodeBook("head", "challenge")
+    book = BeliefBook("head", "challenge")
     book.begin(2)
     beliefs = [Belief("head"), Belief("head")]
     assert book.see(observations).all()
@@ -36,7 +36,7 @@ def test_beliefs_follow_each_episode_from_its_first_observation() -> None:
 
 
 def test_clones_keep_their_own_book() -> None:
-    book = EpisodeBook("head", "challenge")
+    book = BeliefBook("head", "challenge")
     book.begin(3)
     book.see(np.zeros((3, 52), np.int8))
     book.took(np.array([4, 5, 6]))
