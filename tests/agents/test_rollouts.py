@@ -1,5 +1,7 @@
 """Games of a search, against the same games played one by one."""
 
+from typing import Any
+
 import numpy as np
 
 from garrison.agents import NetworkAgent, load_agent
@@ -62,3 +64,30 @@ def test_the_policy_is_left_where_it_was() -> None:
     attempt = Attempt(0, np.array([5]), np.repeat(envs.get_state(), 2), streams, np.ones(3))
     play_attempts(policy, Stepper("leaderboard", "challenge"), [attempt])
     assert policy.act(envs.observations).tolist() == twin.act(envs.observations).tolist()
+
+
+class Halves:
+    """Says of every state that half a point is left for each step up to the ninth, and how steps are weighed."""
+
+    weights = np.array([2.0] * 4 + [1.0] * 5)
+
+    def of(self, states: np.ndarray, t: int) -> np.ndarray:
+        return np.full(len(states), -0.5 * max(0, 9 - t))
+
+
+def test_where_a_game_is_broken_off_the_outlook_says_what_is_left() -> None:
+    envs = VectorEnv(2, red=["bline", "meander"], rules="leaderboard", length=MAX_LENGTH)
+    policy, stepper, outlook = _network_in(envs, 3), Stepper("leaderboard", "challenge"), Halves()
+    streams = np.random.default_rng(3).integers(1, 2**32, (4, 5, 4), np.uint32)
+    steps = {1: 4, 5: 4, 7: 2, 11: 3}
+    attempts = [
+        Attempt(
+            clock % 2, np.array([0, 140]), np.repeat(envs.get_state([clock % 2]), 5), streams[:n], np.ones(n), clock
+        )
+        for clock, n in steps.items()
+    ]
+    whole = play_attempts(policy, stepper, attempts)
+    broken_off: Any = play_attempts(policy, stepper, attempts, outlook)  # type: ignore[arg-type]
+    rest = [found - without for found, without in zip(broken_off, whole, strict=True)]
+    np.testing.assert_allclose([part.mean() for part in rest], [-0.5 * 4 / 2, 0, 0, 0])
+    np.testing.assert_allclose([np.ptp(part) for part in rest], 0, atol=1e-12)

@@ -11,7 +11,7 @@ from garrison.errors import UserError
 from garrison.limit.explore import explore_game, telling_actions
 from garrison.limit.regret import Regret
 from garrison.limit.regret_env import RegretEnv
-from garrison.limit.solved_games import LOST_STEPS, lost_values, step_weights
+from garrison.limit.solved_games import LOST_STEPS, lost_values, protocol_lengths, step_weights
 from garrison.limit.values import best_returns, value_table, weighted_values
 
 STEPS = 9
@@ -28,9 +28,9 @@ def make_envs(rules: str, num_envs: int, **settings: object) -> RegretEnv:
 
 
 def test_steps_count_for_every_length_that_reaches_them() -> None:
-    assert step_weights(50).tolist() == [2.0] * 30 + [1.0] * 20
-    assert step_weights(20).tolist() == [1.0] * 20
-    assert step_weights(100).sum() == 180
+    assert step_weights(protocol_lengths(50)).tolist() == [2.0] * 30 + [1.0] * 20
+    assert step_weights(protocol_lengths(20)).tolist() == [1.0] * 20
+    assert step_weights(protocol_lengths(100)).sum() == 180
     assert lost_values(np.ones(12)).tolist() == [-10, -10, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1, 0]
     assert LOST_STEPS == 10
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from garrison.agents.equal_games import first_of_equal
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices
+from garrison.belief.merging import as_words
 from garrison.belief.state_stepper import States, Stepper
+from garrison.cage2.layout import STATE
 from garrison.limit.solved_games import Outlook
 
 CHUNK = 1 << 12
@@ -76,7 +78,9 @@ def _play(
 ) -> NDArray[np.float64]:
     """Play all games of some attempts side by side."""
     games = [attempt.games for attempt in attempts]
-    states = np.concatenate([np.tile(attempt.states, len(attempt.actions)) for attempt in attempts])
+    # As words, because NumPy copies records field by field.
+    tried = [np.tile(as_words(attempt.states), (len(attempt.actions), 1)) for attempt in attempts]
+    states = _as_states(np.concatenate(tried))
     actions = np.concatenate([np.repeat(attempt.actions, len(attempt.states)) for attempt in attempts])
     luck, shares, places = _side_by_side(attempts)
     of = np.repeat(np.arange(len(attempts)), games)
@@ -95,15 +99,21 @@ def _play(
         if memory is not None:  # most actions change nothing: what follows on them is the same game
             first, same = first_of_equal(states, memory)
             returns, later = later, np.zeros(len(first))
-            states, actions, places, of = states[first], actions[first], places[first], of[first]
+            states = _as_states(as_words(states)[first])
+            actions, places, of = actions[first], places[first], of[first]
             player = player.clone(first, seed=0)
     if outlook is not None:
         for number, attempt in enumerate(attempts):
             if attempt.clock < len(outlook.weights):
                 rows = np.flatnonzero(of == number)
-                rest = outlook.of(states[rows], attempt.clock + len(attempt.shares))
+                rest = outlook.of(_as_states(as_words(states)[rows]), attempt.clock + len(attempt.shares))
                 later[rows] += rest / outlook.weights[attempt.clock]
     return returns + later[same]
+
+
+def _as_states(words: NDArray[np.uint64]) -> States:
+    states: States = words.view(STATE)[:, 0]
+    return states
 
 
 def _side_by_side(attempts: list[Attempt]) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.intp]]:

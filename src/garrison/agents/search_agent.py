@@ -3,8 +3,9 @@
 It keeps a belief about every environment (`garrison.belief`), which is made of what Blue did and was shown and of
 nothing else. Candidates are the network's likeliest actions, and a Restore and a Remove where Red may be. All are tried
 on the same states with the same luck, and the network plays on as it would (policy improvement by rollout; Tesauro and
-Galperin 1996). Rounds of more and more games leave fewer and fewer candidates. What is left replaces the network's
-choice if it is better by more than noise.
+Galperin 1996). After some steps a game is broken off, and what is left is taken from the values of who sees everything
+(`garrison.limit.solved_games`). Rounds of more and more games leave fewer and fewer candidates. What is left replaces
+the network's choice if it is better by more than noise.
 """
 
 import copy
@@ -95,7 +96,7 @@ class SearchAgent:
         """Start new episodes in this many environments."""
         self._policy.begin(num_envs, seed)
         self._book.begin(num_envs)
-        self._outlook = Outlook(self._policy.rules or DEFAULT_RULES, cores())
+        self._outlook = Outlook(self._policy.rules or DEFAULT_RULES, self.settings.lengths, cores())
         self._seed, self._pasts = seed, [NO_PAST] * num_envs
 
     @property

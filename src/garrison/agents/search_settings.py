@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from garrison.contract.resets import whole
 from garrison.errors import UserError, choose
+from garrison.limit.outcomes import LONGEST
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class SearchSettings:
             whole("continuations", one.continuations, 2)
             whole("keep", one.keep, 1)
         for length in self.lengths:
-            whole("lengths", length, 1)
+            whole("lengths", length, 1, LONGEST)
 
 
 BUDGETS = {

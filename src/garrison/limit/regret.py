@@ -32,7 +32,7 @@ from garrison.limit.explore import Longs, find
 from garrison.limit.outcomes import OUTCOMES, find_outcomes
 from garrison.limit.port_lists import make_tables
 from garrison.limit.positions import OVER, pack
-from garrison.limit.solved_games import SolvedGame, check_game, solve_all, step_weights
+from garrison.limit.solved_games import SolvedGame, check_game, protocol_lengths, solve_all, step_weights
 from garrison.limit.values import Floats
 
 
@@ -103,7 +103,8 @@ class Regret:
 
     def __init__(self, rules: str, reds: Iterable[str], length: int, threads: int = 1) -> None:
         check_game(reds, length)
-        self.weights = step_weights(length)
+        lengths = protocol_lengths(length)
+        self.weights = step_weights(lengths)
         """How often the reward of each step counts"""
         scenario = load_scenario(rules=rules)
         facts = records(scenario), records(make_tables(scenario))
@@ -118,7 +119,7 @@ class Regret:
             for _ in range(threads)
         ]
         self._team = ThreadTeam(threads - 1)
-        self._games = solve_all(rules, reds, length, threads)
+        self._games = solve_all(rules, reds, lengths, threads)
 
     @property
     def at_the_start(self) -> dict[str, float]:

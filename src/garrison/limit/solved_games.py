@@ -7,7 +7,7 @@ the presents that positions give Blue.
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -49,14 +49,22 @@ class SolvedGame(NamedTuple):
     """(steps,): how often the reward of each step counts"""
 
 
-def step_weights(length: int) -> Floats:
-    """Return how many of the protocol's lengths, and of this one, reach each step of an episode.
+def protocol_lengths(length: int) -> tuple[int, ...]:
+    """Return the protocol's lengths below this one, and this one.
 
-    >>> step_weights(100)[[0, 29, 30, 49, 50, 99]].tolist()
+    >>> protocol_lengths(100), protocol_lengths(40)
+    ((30, 50, 100), (30, 40))
+    """
+    return (*(known for known in LENGTHS if known < length), length)
+
+
+def step_weights(lengths: tuple[int, ...]) -> Floats:
+    """Return how many of the lengths reach each step of the longest episode.
+
+    >>> step_weights((30, 50, 100))[[0, 29, 30, 49, 50, 99]].tolist()
     [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]
     """
-    lengths = {length, *(known for known in LENGTHS if known < length)}
-    return np.array([sum(known > t for known in lengths) for t in range(length)], np.float64)
+    return np.array([sum(length > t for length in lengths) for t in range(max(lengths))], np.float64)
 
 
 def lost_values(weights: Floats) -> Floats:
@@ -65,19 +73,19 @@ def lost_values(weights: Floats) -> Floats:
 
 
 @cache
-def solve(rules: str, red: str, length: int) -> SolvedGame:
+def solve(rules: str, red: str, lengths: tuple[int, ...]) -> SolvedGame:
     """Solve a game, once in a process: five to fifteen seconds on one core, and up to 0.4 GB."""
-    weights = step_weights(length)
-    game = explore_game(rules, red, length, actions=telling_actions(red))
+    weights = step_weights(lengths)
+    game = explore_game(rules, red, len(weights), actions=telling_actions(red))
     keys = game.table, game.firsts, game.seconds
     values = weighted_values(game, weights)
     return SolvedGame(REDS.index(red), *keys, game.rewards, values, lost_values(weights), weights)
 
 
-def solve_all(rules: str, reds: Iterable[str], length: int, threads: int) -> list[SolvedGame]:
+def solve_all(rules: str, reds: Iterable[str], lengths: tuple[int, ...], threads: int) -> list[SolvedGame]:
     """Solve the games against these attackers, side by side."""
     with ThreadPoolExecutor(threads) as pool:  # kernels let go of the interpreter
-        return list(pool.map(partial(solve, rules, length=length), [red for red in SOLVED if red in reds]))
+        return list(pool.map(lambda red: solve(rules, red, lengths), [red for red in SOLVED if red in reds]))
 
 
 @kernel(cached=True)
@@ -105,12 +113,13 @@ class Outlook:
 
     Args:
         rules: `head` or `leaderboard`.
+        lengths: of the episodes, one as likely as the other, at most `LONGEST` steps.
         threads: on which the games are solved.
     """
 
-    def __init__(self, rules: str, threads: int = 1) -> None:
-        self._games = solve_all(rules, SOLVED, LONGEST, threads)
-        self.weights = step_weights(LONGEST)
+    def __init__(self, rules: str, lengths: tuple[int, ...] = LENGTHS, threads: int = 1) -> None:
+        self._games = solve_all(rules, SOLVED, lengths, threads)
+        self.weights = step_weights(lengths)
         """How often the reward of each step counts"""
         scenario = load_scenario(rules=rules)
         self._places = records(np.zeros(1, STATE)), records(scenario), records(make_tables(scenario))
@@ -118,7 +127,7 @@ class Outlook:
     def of(self, states: NDArray[np.void], t: int) -> Floats:
         """Return the most that can be had in the mean from step `t` on, rewards weighed; 0 from the last one on."""
         values = np.zeros(len(states))
-        for game in self._games if t < LONGEST else ():
+        for game in self._games if t < len(self.weights) else ():
             value_batch(records(states), t, game, *self._places, values)
         return values
 

@@ -97,14 +97,14 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     flags = f"--episodes {arguments.episodes} --seed {arguments.seed}"
     found = evaluate(load_agent(name), rules=rules, episodes=arguments.episodes, seed=arguments.seed)
     yield from rows_of_evaluation(
-        "record", found, what=f"`{name}`, network only", command=f"garrison evaluate {name} {flags}", seeds=2
+        "record", found, what=f"`{name}`, network only", command=f"garrison evaluate {name} {flags}"
     )
 
 
 def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score the shipped agent of these rules with a search before each decision."""
     episodes = min(arguments.episodes, arguments.search_episodes)
-    yield from score_search(RECORDS[rules], rules, episodes, arguments.seed, seeds=2)
+    yield from score_search(RECORDS[rules], rules, episodes, arguments.seed)
 
 
 def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
