@@ -16,6 +16,9 @@ from garrison.cage2 import VectorEnv
 from garrison.cage2.turns import Turns
 from garrison.challenge.evaluation import evaluate
 from garrison.learn import ImpalaConfig, PolicyConfig, PPOConfig, impala, ppo
+from garrison.limit.regret import Regret
+from garrison.limit.regret_env import RegretEnv
+from garrison.limit.solved_games import Outlook
 from tests.helpers.bits_env import BitsEnv
 
 SMALL: dict[str, Any] = {"steps": 200, "rollout": 25, "compute": "compiled", "policy": PolicyConfig(hidden=(16,))}
@@ -33,6 +36,10 @@ def warm() -> None:
     for agent in ("record", "record-head"):
         evaluate(load_agent(agent), episodes=2, lengths=[5])
     Belief().update(0, np.zeros(52, np.int8))
+    envs = RegretEnv(Regret("head", ["bline", "meander"], 3), 2, red={"bline": 0.5, "meander": 0.5}, length=3)
+    envs.reset(seed=0)
+    envs.step(np.zeros(2, np.int64))
+    Outlook("head", (3,)).of(envs.get_state(), 1)
     evaluate(load_agent("sleep"), episodes=2, reds=["red-vs-react-restore"], lengths=[5])
 
 

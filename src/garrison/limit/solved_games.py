@@ -5,6 +5,7 @@ times: rewards are weighed by how many of the protocol's lengths reach the step.
 the presents that positions give Blue.
 """
 
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -17,8 +18,8 @@ from garrison.cage2.layout import STATE
 from garrison.cage2.names import REDS
 from garrison.cage2.scenario import load_scenario
 from garrison.errors import UserError
-from garrison.jit import kernel, records
-from garrison.limit.explore import Longs, explore_game, find, telling_actions
+from garrison.jit import is_compiled, kernel, records
+from garrison.limit.explore import Longs, explore, explore_game, find, telling_actions
 from garrison.limit.outcomes import LONGEST
 from garrison.limit.port_lists import make_tables
 from garrison.limit.positions import OVER, pack
@@ -30,6 +31,8 @@ SOLVED = ("bline", "meander")
 """The attackers whose games are solved; against Sleep there is nothing to lose but what actions cost."""
 LOST_STEPS = 10
 """A game that is over for Blue counts as a point for each of the next so many steps: far more than it ever pays."""
+SOON_SOLVED = 15
+"""Games of up to so many steps are solved in a moment."""
 
 
 class SolvedGame(NamedTuple):
@@ -75,6 +78,9 @@ def lost_values(weights: Floats) -> Floats:
 @cache
 def solve(rules: str, red: str, lengths: tuple[int, ...]) -> SolvedGame:
     """Solve a game, once in a process: five to fifteen seconds on one core, and up to 0.4 GB."""
+    if max(lengths) > SOON_SOLVED:
+        compiled = "" if is_compiled(explore) else ", and half a minute to compile, once"
+        print(f"garrison: solving the game against {red}, some seconds{compiled}", file=sys.stderr, flush=True)
     weights = step_weights(lengths)
     game = explore_game(rules, red, len(weights), actions=telling_actions(red))
     keys = game.table, game.firsts, game.seconds
