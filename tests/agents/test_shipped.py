@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from garrison.agents import load_agent
@@ -43,3 +44,11 @@ print(evaluate(load_agent("record"), "leaderboard", episodes=5).total < 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+def test_an_agent_that_learned_from_regrets_expects_no_return() -> None:
+    for name, has_values in (("record", False), ("record-1", True)):
+        agent = load_agent(name)
+        agent.begin(2)
+        agent.act(np.zeros((2, 52), np.int8))
+        assert (agent.explain().values is not None) == has_values

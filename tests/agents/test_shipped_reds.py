@@ -10,6 +10,8 @@ from garrison.agents.learned_red import SHIPPED_REDS
 from garrison.storage import checkpoint
 
 NAMES = ["red-vs-react-restore", "red-vs-record"]
+MET = {"react-restore": "react-restore", "record": "record-1"}
+"""The defender that each learned against, and what it is called now."""
 
 
 def test_they_are_there_and_small_and_say_what_made_them() -> None:
@@ -25,7 +27,7 @@ def test_they_are_there_and_small_and_say_what_made_them() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_takes_more_from_its_defender_than_the_scripted_attackers(name: str) -> None:
     values = checkpoint.load(SHIPPED_REDS[name])
-    blue, published = garrison.load_agent(values["experiment"]["env"]["blue"]), values["evaluation"]
+    blue, published = garrison.load_agent(MET[values["experiment"]["env"]["blue"]]), values["evaluation"]
     result = garrison.evaluate(blue, "leaderboard", 200, 7, ["bline", "meander", name], [30, 100])
     for length in (30, 100):
         bline, meander, learned = (cell for cell in result.cells if cell.length == length)

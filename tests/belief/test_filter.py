@@ -99,7 +99,7 @@ def test_what_cannot_be_is_counted_and_the_nearest_states_are_kept() -> None:
 
 
 def test_only_the_likeliest_states_are_kept() -> None:
-    agent = load_agent("record-head")
+    agent = load_agent("record-head-1")
     envs = VectorEnv(1, red="bline", rules="head")
     observations, _ = envs.reset(seed=2)
     agent.begin(1)

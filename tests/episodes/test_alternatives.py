@@ -87,9 +87,9 @@ def brute_force(policy: Any, episode: Episode, step: int, action: int, stream: A
 
 
 def test_a_network_with_a_memory_goes_on_as_one_environment_at_a_time() -> None:
-    values = checkpoint.load(SHIPPED["record"])
+    values = checkpoint.load(SHIPPED["record-1"])
     policy = build_policy(values["policy"], values["state"]["weights"])
-    agent = load_agent("record")
+    agent = load_agent("record-1")
     episode = episode_of(agent, GAME, 7)
     found = what_if(agent, GAME, episode, [3, 9], continuations=4, seed=5)
     names = ("Sleep", "Restore User1", "DecoyFemitter Enterprise2", "DecoyTomcat Enterprise0", "Remove User3")

@@ -89,9 +89,9 @@ def test_another_total_than_before_is_noticed() -> None:
 
 @pytest.mark.parametrize("sample", [False, True])
 def test_the_policy_is_the_network_of_the_checkpoint(sample: bool) -> None:
-    values = checkpoint.load(SHIPPED["record"])
+    values = checkpoint.load(SHIPPED["record-1"])
     network = build_policy(values["policy"], values["state"]["weights"])
-    episode = episode_of(load_agent("record", sample), GAME, seed=7)
+    episode = episode_of(load_agent("record-1", sample), GAME, seed=7)
     assert episode.policy is not None
     told = VectorEnv(1, red="meander", rules="leaderboard", length=40, observation="memory", actions="compact")
     seen, _ = told.reset(seed=[7])

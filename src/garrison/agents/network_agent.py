@@ -93,7 +93,7 @@ class NetworkAgent:
             masked=bool(settings.get("action_masks", False)),
             sample=sample,
             order=order if follows else None,
-            value_unit=_value_unit(settings, values["state"]),
+            value_unit=_value_unit(env, settings, values["state"]),
         )
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
@@ -145,8 +145,10 @@ class NetworkAgent:
         return None if self.sample or self._network.is_recurrent else self._view.memory()
 
 
-def _value_unit(settings: dict[str, Any], state: dict[str, Any]) -> float | None:
+def _value_unit(env: dict[str, Any], settings: dict[str, Any], state: dict[str, Any]) -> float | None:
     """Return what a value of 1 is worth in the environment's rewards, which learning has scaled; None if unknown."""
+    if env.get("reward", "score") != "score":  # then values are no returns
+        return None
     unit = 1 / float(settings.get("reward_scale", 1.0) or 1.0)
     if not settings.get("normalise_returns", False):
         return unit
