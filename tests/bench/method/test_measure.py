@@ -67,6 +67,8 @@ def test_the_command_is_kept_without_places_that_mean_nothing_elsewhere(monkeypa
         assert command_line() == "garrison bench vector --costs '500 µs'"
     monkeypatch.setattr("sys.argv", ["garrison", "bench", "train", "--rllib-python", "/there/python", "--quick"])
     assert command_line() == "garrison bench train --rllib-python PYTHON --quick"
+    monkeypatch.setattr("sys.argv", ["garrison", "bench", "record", "--keep", "/home/me/runs", "--seeds", "5"])
+    assert command_line() == "garrison bench record --keep RUNS --seeds 5"
 
 
 def test_short_numbers() -> None:

@@ -87,6 +87,9 @@ def provenance() -> dict[str, str]:
     return {"date": datetime.now(UTC).isoformat(timespec="seconds"), "command": command_line()}
 
 
+PLACES = {"--keep": "RUNS"}
+
+
 def command_line() -> str:
     """Return the command that runs, without the place of its results, which means nothing elsewhere."""
     words = sys.argv[1:]
@@ -97,7 +100,7 @@ def command_line() -> str:
 
 def _anywhere(flag: str) -> str:
     """Return what stands for the value of a flag that names a place on this machine."""
-    return "PYTHON" if flag.endswith("-python") else "CLONE" if flag.endswith("-code") else ""
+    return "PYTHON" if flag.endswith("-python") else "CLONE" if flag.endswith("-code") else PLACES.get(flag, "")
 
 
 def doubling(most: int) -> list[int]:
