@@ -13,7 +13,7 @@ def test_each_shipped_network_has_an_agent_that_searches_with_it() -> None:
 
 @pytest.mark.long
 def test_rows_name_the_budget_and_what_a_decision_took() -> None:
-    rows = list(score_search("record-head", "head", episodes=2, seed=1, budget="1ms"))
+    rows = list(score_search("record-head", "head", episodes=2, seed=1, seeds=2, budget="1ms"))
     assert [(row["length"], row["red"]) for row in rows] == [(length, red) for length in LENGTHS for red in REDS]
     assert {row["kind"] for row in rows} == {"search"}
     assert "record-search-head@1ms" in rows[0]["what"]

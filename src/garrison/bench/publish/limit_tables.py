@@ -20,7 +20,7 @@ def limit_table(folder: Path) -> str:
     cells = markdown(
         cell_header(rows),
         cell_lines(rows),
-        "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our three",
+        "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our",
         "defenders to the bound. A total is the sum of the nine cells. Under `head` there is no leaderboard.",
         f"`{result['method']['command']}` ({link('limit')}).",
         left=3,

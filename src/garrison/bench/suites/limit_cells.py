@@ -46,6 +46,8 @@ UNMET_KIND = "unmet"
 QUICK_EPISODES = 200
 RECORDS = {"leaderboard": "record", "head": "record-head"}
 """The shipped agent of each set of rules."""
+CHOSEN_FROM = {"record": 2, "record-head": 1}
+"""How many trainings each was chosen from."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,19 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     flags = f"--episodes {arguments.episodes} --seed {arguments.seed}"
     found = evaluate(load_agent(name), rules=rules, episodes=arguments.episodes, seed=arguments.seed)
     yield from rows_of_evaluation(
-        "record", found, what=f"`{name}`, network only", command=f"garrison evaluate {name} {flags}"
+        "record",
+        found,
+        what=f"`{name}`, network only",
+        command=f"garrison evaluate {name} {flags}",
+        seeds=CHOSEN_FROM[name],
     )
 
 
 def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score the shipped agent of these rules with a search before each decision."""
     episodes = min(arguments.episodes, arguments.search_episodes)
-    yield from score_search(RECORDS[rules], rules, episodes, arguments.seed)
+    name = RECORDS[rules]
+    yield from score_search(name, rules, episodes, arguments.seed, CHOSEN_FROM[name])
 
 
 def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:

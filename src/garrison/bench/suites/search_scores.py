@@ -14,7 +14,9 @@ def searching_agent(network: str) -> str:
     return next(name for name, searched in SEARCHING.items() if searched == network)
 
 
-def score_search(network: str, rules: str, episodes: int, seed: int, budget: str = DEFAULT_BUDGET) -> Iterator[Row]:
+def score_search(
+    network: str, rules: str, episodes: int, seed: int, seeds: int, budget: str = DEFAULT_BUDGET
+) -> Iterator[Row]:
     """Score the agent that searches with a shipped network.
 
     Args:
@@ -22,6 +24,7 @@ def score_search(network: str, rules: str, episodes: int, seed: int, budget: str
         rules: the rules that are played.
         episodes: in each cell.
         seed: of the episodes.
+        seeds: how many trainings the network was chosen from.
         budget: how hard it searches.
     """
     name = f"{searching_agent(network)}@{budget}"
@@ -31,4 +34,5 @@ def score_search(network: str, rules: str, episodes: int, seed: int, budget: str
         found,
         what=f"`{name}`: network and search, {found.milliseconds_per_decision:.1f} ms a decision",
         command=f"garrison evaluate {name} --episodes {episodes} --seed {seed}",
+        seeds=seeds,
     )
