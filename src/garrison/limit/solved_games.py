@@ -147,4 +147,6 @@ def check_game(reds: Iterable[str], length: int) -> None:
             "use reward=score there."
         )
     if length > LONGEST:
-        raise UserError(f"what a step loses is known in episodes of up to {LONGEST} steps; got {length}.")
+        raise UserError(
+            f"what a step loses is known in episodes of up to {LONGEST} steps; got {length}: use reward=score there."
+        )
