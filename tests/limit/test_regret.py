@@ -104,6 +104,17 @@ def test_nothing_is_learned_from_a_step_that_only_resets(mode: str) -> None:
 
 
 @pytest.mark.long
+def test_copies_of_some_environments_say_what_they_lose() -> None:
+    envs = make_envs("head", 6, red="bline")
+    envs.reset(seed=0)
+    twin = envs.clone([4, 4, 1])
+    for batch in (envs, twin):
+        batch.step(np.full(batch.num_envs, 2 + 13 * 10 + 9))
+    assert twin.learning_rewards.tolist() == envs.learning_rewards[[4, 4, 1]].tolist()
+    envs.close()
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(("red", "listed"), [("bline", 0), ("meander", 0), ("meander", 2)])
 def test_actions_that_tell_find_what_all_find(red: str, listed: int) -> None:
     steps = 7 if red == "meander" else 12

@@ -34,7 +34,7 @@ class RegretEnv(VectorEnv):
         """Step every environment; where an episode ends it is terminated."""
         regrets, own = self._regret.of(self._envs, self._read_actions(actions))
         observations, rewards, terminations, truncations, infos = super().step(actions)
-        self.learning_rewards[:] = regrets + own * rewards
+        self.learning_rewards = regrets + own * rewards
         return observations, rewards, truncations, terminations, infos
 
     def close_extras(self, **kwargs: Any) -> None:
