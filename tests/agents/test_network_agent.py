@@ -242,7 +242,9 @@ def test_a_clone_goes_on_by_itself_from_what_was_remembered(recurrent: int) -> N
 
 def test_values_are_scaled_back_as_rewards_were_scaled() -> None:
     moments = {"reward_scale": {"moments": np.array([10.0, 0.0, 40.0])}}
-    assert _value_unit({}, {}) == 1
-    assert _value_unit({"reward_scale": 0.5}, moments) == 2
-    assert _value_unit({"reward_scale": 0.5, "normalise_returns": True}, moments) == 4
-    assert _value_unit({"normalise_returns": True}, {}) is None  # a checkpoint without the learner's state
+    assert _value_unit({}, {}, {}) == 1
+    assert _value_unit({}, {"reward_scale": 0.5}, moments) == 2
+    assert _value_unit({}, {"reward_scale": 0.5, "normalise_returns": True}, moments) == 4
+    assert _value_unit({}, {"normalise_returns": True}, {}) is None  # a checkpoint without the learner's state
+    assert _value_unit({"reward": "score"}, {}, {}) == 1
+    assert _value_unit({"reward": "regret"}, {}, {}) is None
