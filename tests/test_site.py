@@ -98,7 +98,7 @@ def test_a_search_index_is_there_for_pages_that_are_opened_from_a_disk(site: Pat
 
 def test_pages_of_other_makers_are_shown_in_frames(pages: dict[str, Found]) -> None:
     assert "benchmarks/index.html" in pages["performance.html"].loads
-    assert "watch-record.html#t=43" in pages["watch.html"].loads
+    assert "watch-record.html#t=45" in pages["watch.html"].loads
 
 
 @pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.parent.name)
