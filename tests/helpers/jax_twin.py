@@ -50,6 +50,7 @@ LEFT_OUT = {
     *("clock", "own_restores", "own_ports", "own_decoys"),  # t, patched, ports and decoys under other names
     *("order", "next_order", "env_reward", "alignment", "fixes", "compliant", "fixed", "rate"),  # workflows
     *("alignment_total", "last_fixes", "last_compliant", "last_rate", "last_alignment_total", "unused"),
+    *("past_events", "event_fresh", "remove_fresh", "restore_fresh", "exploits_seen", "own_action"),  # history
 }
 """Fields of `STATE` that the JAX engine does not have."""
 

@@ -188,7 +188,7 @@ def test_what_it_cannot_do_is_one_sentence_and_leaves_nothing(
 
 
 def test_presets_have_the_settings_of_those_that_they_are_named_after() -> None:
-    for mine, theirs in (("ppo-jax-mixed", "ppo-mixed"), ("ppo-jax-record", "record")):
+    for mine, theirs in (("ppo-jax-mixed", "ppo-mixed"), ("ppo-jax-record", "record-from-score")):
         one, other = preset(mine).to_dict(), preset(theirs).to_dict()
         assert one.pop("ppo-jax") == other.pop("ppo") | {"seeds": 1}
         assert one | {"preset": ""} == other | {"preset": ""}
