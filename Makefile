@@ -11,6 +11,7 @@
 #   make test-cluster   the tests that need Ray, in an environment of their own: .venv-cluster
 #   make test-jax       the tests that need JAX, which it adds to .venv
 #   make test-peers     Gymnasium's and Stable-Baselines3's own tests with our backends in place; fetches them
+#   make bench-peers    other libraries' vector environments for `garrison bench vector`, in an environment of their own: .venv-peers
 #   make test-jax-clients  PureJaxRL, rejax and Gymnax 1.x on our JAX environment, in an environment of their own: .venv-jax-clients
 #   make test-cyborg-clients CLIENTS=FOLDER CYBORG=FOLDER  other people's CAGE-2 programs on the original CybORG and on ours
 #   make train          the training behind the published record, three minutes
@@ -29,6 +30,9 @@ CLUSTER := .venv-cluster
 CLUSTER_STAMP := $(CLUSTER)/installed
 JAX_CLIENTS := .venv-jax-clients
 JAX_CLIENTS_STAMP := $(JAX_CLIENTS)/installed
+PEERS := .venv-peers
+PEERS_STAMP := $(PEERS)/installed
+PEERS_TESTS := tests/bench/suites/test_peer_vectors.py tests/bench/suites/test_classic_control.py
 # What the suite leaves to targets of their own, because it needs more than the reference environment.
 APART := $(JAX_TESTS) $(BROWSER_TESTS)
 # Tests run in this many processes. Two are enough: many tests have worker processes of their own.
@@ -36,7 +40,7 @@ TESTS := 2
 # How often test-cyborg-clients plays each program for its speed; 1: only for its results.
 ROUNDS := 1
 
-.PHONY: install check docs package kernels plain test test-long test-lowest test-jax test-browser test-cluster test-peers test-jax-clients test-cyborg-clients train clean
+.PHONY: install check docs package kernels plain test test-long test-lowest test-jax test-browser test-cluster test-peers bench-peers test-jax-clients test-cyborg-clients train clean
 
 install: $(STAMP)
 
@@ -120,6 +124,18 @@ $(LOWEST_STAMP): pyproject.toml requirements/lowest.txt
 test-peers: install
 	$(BIN)/python -m tests.peers
 
+# Every peer of `garrison bench vector`, each stepped for a moment, its steps counted inside the environments.
+bench-peers: $(PEERS_STAMP)
+	$(PEERS)/bin/python -m pytest $(PEERS_TESTS)
+
+# setuptools and torch have to be there when PufferLib is built.
+$(PEERS_STAMP): pyproject.toml requirements/reference.txt requirements/peers.txt
+	@test -d $(PEERS) || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements/reference.txt
+	NO_OCEAN=1 NO_TRAIN=1 $(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -r requirements/peers.txt
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
 # Needs the network, or PUREJAXRL=FOLDER with a clone of it: PureJaxRL is no package.
 test-jax-clients: $(JAX_CLIENTS_STAMP)
 	$(JAX_CLIENTS)/bin/python -m tests.jax_clients
@@ -140,4 +156,4 @@ train: install
 	$(BIN)/garrison train record --duration 170s
 
 clean:
-	rm -rf $(VENV) $(LOWEST) $(CLUSTER) $(JAX_CLIENTS) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) $(CLUSTER) $(JAX_CLIENTS) $(PEERS) build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -14,8 +14,10 @@ from garrison.bench.synthetic import Synthetic, rounds_per_second, spin
 
 @pytest.mark.parametrize(("labels", "workload", "arguments"), backend_speed.contestants(), ids=lambda x: str(x)[:60])
 def test_every_contestant_works(labels: dict[str, Any], workload: str, arguments: dict[str, Any]) -> None:
-    module = import_module(backend_speed.STEPPING)
-    with getattr(module, workload)(env="synthetic", options={"rounds": 10}, num_envs=4, **arguments) as work:
+    module, _, function = workload.partition(":")
+    with getattr(import_module(module), function)(
+        env="synthetic", options={"rounds": 10}, num_envs=4, **arguments
+    ) as work:
         assert sum(work.advance() for _ in range(3)) > 0
         assert all(isinstance(value, float) for value in work.facts().values())
 

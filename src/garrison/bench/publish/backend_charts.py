@@ -21,7 +21,14 @@ from garrison.bench.publish.stored import (
 )
 from garrison.report.page import Page, Series, bars, heatmap, lines
 
-SHOWN_PEERS = (("Gymnasium", "Async, shared memory"), ("SB3", "Subproc"), ("PufferLib", "Multiprocessing"))
+SHOWN_PEERS = (
+    ("Gymnasium", "Async, shared memory"),
+    ("SB3", "Subproc"),
+    ("PufferLib", "Multiprocessing"),
+    ("Tianshou", "Shmem"),
+    ("TorchRL", "ParallelEnv"),
+    ("TorchRL", "AsyncEnvPool"),
+)
 
 
 def share_of_limit(page: Page, result: StoredResult) -> None:

@@ -19,6 +19,7 @@ from garrison.bench.publish import (
     jax_tables,
     learning_pages,
     limit_tables,
+    peer_tables,
     simulator_charts,
     training_charts,
     unmet_tables,
@@ -56,8 +57,14 @@ SECTIONS: dict[str, Section] = {
     "sim-jax": Section("The simulator in JAX", (jax_tables.both_engines,)),
     "vector-synthetic": Section(
         "Vector backends",
-        (backend_charts.share_of_limit, backend_charts.backend_throughput, backend_charts.backend_costs),
+        (
+            backend_charts.share_of_limit,
+            peer_tables.each_peer_page,
+            backend_charts.backend_throughput,
+            backend_charts.backend_costs,
+        ),
     ),
+    "vector-classic": Section("CartPole and Pendulum", (peer_tables.classic_page,)),
     "vector-scaling": Section("Scaling with workers", (backend_charts.scaling,)),
     "train": Section("Training", (training_charts.trainers, training_charts.time_split, training_charts.every_rate)),
     "train-jax": Section("Training in JAX", (jax_tables.every_row,)),

@@ -1,7 +1,8 @@
 """`garrison bench vector`: our backends and every installed peer on the same environments, in the same run.
 
-An environment with CAGE-2's shapes and a known cost per step, constant or uneven. Two parts: *synthetic*, every
-backend at every cost and number of environments; *scaling*, our worker backends by number of workers.
+An environment with CAGE-2's shapes and a known cost per step, constant or uneven. Three parts: *synthetic*, every
+backend at every cost and number of environments; *scaling*, our worker backends by number of workers; *classic*,
+CartPole and Pendulum, which others have as compiled batches.
 """
 
 import importlib.util
@@ -21,8 +22,10 @@ from garrison.bench.method.partners import pair
 from garrison.bench.method.terminal import print_table
 from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.keep import keep
+from garrison.bench.publish.peer_tables import CLASSIC, classic_lines
 from garrison.bench.publish.stepping_tables import WINNERS, winners
 from garrison.bench.publish.stored import measured
+from garrison.bench.suites import classic_control, peer_vectors
 from garrison.bench.synthetic import rounds_per_second
 from garrison.errors import choose
 
@@ -44,7 +47,7 @@ SCALED_ENVS = 32
 class Arguments(MeasuringArguments):
     """Measure vector backends beside every installed peer."""
 
-    part: Literal["all", "synthetic", "scaling"] = "all"
+    part: Literal["all", "synthetic", "scaling", "classic"] = "all"
     """Which part to run."""
     envs: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (20, 100, 200)
     """How many environments the synthetic part steps; each number is measured."""
@@ -59,6 +62,7 @@ class Contestant(NamedTuple):
 
     labels: Labels
     workload: str
+    """"module:function"."""
     arguments: dict[str, Any]
 
 
@@ -69,6 +73,8 @@ def run(arguments: Arguments) -> int:
     if arguments.quick:
         arguments = replace(arguments, envs=(20,), costs=("500 µs",), seconds=0.15)
     if arguments.part in ("all", "synthetic"):
+        for said in () if arguments.quick else peer_vectors.missing():
+            print(said)
         result = synthetic(arguments)
         record = result.record()
         keep(arguments.out, "vector-synthetic", record)
@@ -79,6 +85,13 @@ def run(arguments: Arguments) -> int:
         result = scaling(arguments)
         keep(arguments.out, "vector-scaling", result.record())
         result.print(f"{SCALED_ENVS} environments of 500 µs per step on {system.cores()} cores, by number of workers")
+    if arguments.part in ("all", "classic"):
+        for said in classic_control.missing():
+            print(said)
+        result = _measure(classic_control.rows(arguments.quick), arguments)
+        record = result.record()
+        keep(arguments.out, classic_control.RESULT, record)
+        print_apart("steps/s", CLASSIC, classic_lines(record), record)
     return 0
 
 
@@ -93,7 +106,7 @@ def synthetic(arguments: Arguments) -> BenchResult:
             for labels, workload, more in contestants(arguments.quick):
                 given = {"env": "synthetic", "options": options, "num_envs": num_envs, **more}
                 place = {"envs": num_envs, "cost": cost}
-                rows.append(Configuration(labels | place, f"{STEPPING}:{workload}", given))
+                rows.append(Configuration(labels | place, workload, given))
     rows = pair(rows, lambda labels: [{"who": LIMIT, "envs": labels["envs"], "cost": labels["cost"]}])
     return _measure(rows, arguments)
 
@@ -120,18 +133,24 @@ def _measure(rows: Sequence[Configuration], arguments: Arguments) -> BenchResult
 def contestants(quick: bool = False) -> list[Contestant]:
     """Return the bare loop, the limit, our backends and the installed peers."""
     cores = system.cores()
-    found = [Contestant({"who": LOOP}, "plain", {}), Contestant({"who": LIMIT}, "limit", {"workers": cores})]
-    found += [Contestant({"who": GARRISON, "backend": name}, "ours", {"backend": name}) for name in BACKENDS]
+    found = [
+        Contestant({"who": LOOP}, f"{STEPPING}:plain", {}),
+        Contestant({"who": LIMIT}, f"{STEPPING}:limit", {"workers": cores}),
+    ]
+    ours = f"{STEPPING}:ours"
+    found += [Contestant({"who": GARRISON, "backend": name}, ours, {"backend": name}) for name in BACKENDS]
     peers: list[tuple[str, str, str, dict[str, Any]]] = [
-        ("Gymnasium", "Sync", "gymnasium_peer", {"kind": "sync"}),
-        ("Gymnasium", "Async, shared memory", "gymnasium_peer", {"kind": "shared"}),
-        ("Gymnasium", "Async, pipes", "gymnasium_peer", {"kind": "pipes"}),
+        ("Gymnasium", "Sync", f"{STEPPING}:gymnasium_peer", {"kind": "sync"}),
+        ("Gymnasium", "Async, shared memory", f"{STEPPING}:gymnasium_peer", {"kind": "shared"}),
+        ("Gymnasium", "Async, pipes", f"{STEPPING}:gymnasium_peer", {"kind": "pipes"}),
     ]
     if not quick and importlib.util.find_spec("stable_baselines3"):  # these take seconds to import
-        peers += [("SB3", name, "sb3_peer", {"kind": name.lower()}) for name in ("Dummy", "Subproc")]
-    if not quick and importlib.util.find_spec("pufferlib"):
-        kinds = {"serial": "Serial", "workers": "Multiprocessing", "half": "half batch", "relaxed": "half, relaxed"}
-        peers += [("PufferLib", n, "puffer_peer", {"kind": kind, "workers": cores}) for kind, n in kinds.items()]
+        peers += [("SB3", name, f"{STEPPING}:sb3_peer", {"kind": name.lower()}) for name in ("Dummy", "Subproc")]
+    for peer in () if quick else peer_vectors.PEERS:
+        if importlib.util.find_spec(peer.module):
+            workers = {"workers": cores} if peer.has_workers else {}
+            workload = f"{peer_vectors.HERE}:{peer.workload}"
+            peers += [(peer.who, name, workload, {"kind": kind} | workers) for name, kind in peer.rows.items()]
     return [*found, *(Contestant({"who": who, "backend": b}, workload, given) for who, b, workload, given in peers)]
 
 

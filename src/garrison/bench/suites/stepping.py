@@ -25,8 +25,11 @@ def maker(env: str, options: dict[str, Any]) -> Callable[[], gymnasium.Env[Any, 
 
 
 def actions_of(space: Any, num_envs: int) -> list[Any]:
-    """Draw batches of actions of a Discrete space."""
-    return list(np.random.default_rng(0).integers(0, space.n, (BATCHES, num_envs)))
+    """Draw batches of actions of a Discrete or a Box space."""
+    generator = np.random.default_rng(0)
+    if isinstance(space, gymnasium.spaces.Box):
+        return list(generator.uniform(space.low, space.high, (BATCHES, num_envs, *space.shape)).astype(space.dtype))
+    return list(generator.integers(0, space.n, (BATCHES, num_envs)))
 
 
 @contextmanager
@@ -86,11 +89,12 @@ def ours(env: str, options: dict[str, Any], num_envs: int, backend: str, workers
     envs: Any = garrison.vector.make(target, num_envs, backend, workers=workers, copy=False, **kwargs)
     draws = actions_of(envs.single_action_space, num_envs)
     envs.reset(seed=0)
-    yield Work(_ready_first(envs, draws) if backend == "async" else _in_step(envs, draws), lambda: _facts(envs))
+    yield Work(_ready_first(envs, draws) if backend == "async" else in_step(envs, draws), lambda: _facts(envs))
     envs.close()
 
 
-def _in_step(envs: Any, draws: list[Any]) -> Callable[[], int]:
+def in_step(envs: Any, draws: list[Any]) -> Callable[[], int]:
+    """Return what steps all environments once, with the next of the drawn actions."""
     count = 0
     num_envs = len(draws[0])
 
@@ -123,15 +127,17 @@ def _facts(envs: Any) -> dict[str, float]:
 
 @contextmanager
 def gymnasium_peer(env: str, options: dict[str, Any], num_envs: int, kind: str) -> Iterator[Work]:
-    """Step Gymnasium's SyncVectorEnv or AsyncVectorEnv (with shared memory or pipes)."""
+    """Step Gymnasium's SyncVectorEnv, AsyncVectorEnv (with shared memory or pipes), or what an id has of its own."""
     makers = [maker(env, options)] * num_envs
     if kind == "sync":
         envs: Any = gymnasium.vector.SyncVectorEnv(makers)
+    elif kind == "own":
+        envs = gymnasium.make_vec(env, num_envs, vectorization_mode="vector_entry_point", **options)
     else:
         envs = gymnasium.vector.AsyncVectorEnv(makers, shared_memory=kind == "shared")
     envs.reset(seed=0)
-    yield Work(_in_step(envs, actions_of(envs.single_action_space, num_envs)))
-    envs.close(terminate=True) if kind != "sync" else envs.close()
+    yield Work(in_step(envs, actions_of(envs.single_action_space, num_envs)))
+    envs.close(terminate=True) if kind in ("shared", "pipes") else envs.close()
 
 
 @contextmanager
@@ -142,41 +148,5 @@ def sb3_peer(env: str, options: dict[str, Any], num_envs: int, kind: str) -> Ite
     makers = [maker(env, options)] * num_envs
     envs: Any = DummyVecEnv(makers) if kind == "dummy" else SubprocVecEnv(makers, start_method="fork")
     envs.reset()
-    yield Work(_in_step(envs, actions_of(envs.action_space, num_envs)))
-    envs.close()
-
-
-@contextmanager
-def puffer_peer(env: str, options: dict[str, Any], num_envs: int, kind: str, workers: int) -> Iterator[Work]:
-    """Step PufferLib's Serial or Multiprocessing backend; "relaxed" turns its zero-copy and sync modes off."""
-    import pufferlib.emulation
-    import pufferlib.vector
-
-    make_one = maker(env, options)
-
-    def creator(buf: Any = None, seed: int = 0) -> Any:
-        return pufferlib.emulation.GymnasiumPufferEnv(env=make_one(), buf=buf, seed=seed)
-
-    settings: dict[str, Any] = {"backend": pufferlib.vector.Serial}
-    if kind != "serial":
-        settings = {"backend": pufferlib.vector.Multiprocessing, "num_workers": workers, "batch_size": num_envs}
-    if kind in ("half", "relaxed"):
-        settings["batch_size"] = num_envs // 2
-    if kind == "relaxed":
-        settings["zero_copy"] = False
-    envs: Any = pufferlib.vector.make(creator, num_envs=num_envs, **settings)
-    if kind == "relaxed":
-        envs.sync_traj = False  # its make() does not pass this one on
-    envs.async_reset(seed=0)
-    draws = actions_of(envs.single_action_space, envs.agents_per_batch)
-    count = 0
-
-    def advance() -> int:
-        nonlocal count
-        count += 1
-        envs.recv()
-        envs.send(draws[count % BATCHES])
-        return int(envs.agents_per_batch)
-
-    yield Work(advance)
+    yield Work(in_step(envs, actions_of(envs.action_space, num_envs)))
     envs.close()
