@@ -23,4 +23,5 @@ def test_names(labels: dict[str, object], name: str) -> None:
 
 def test_peers_are_neither_ours_nor_a_reference() -> None:
     assert is_peer({"who": "CybORG"})
-    assert not any(is_peer({"who": who}) for who in ("garrison", "limit", "plain loop", "matrix products"))
+    ours = ("garrison", "limit", "plain loop", "matrix products", "memory copy")
+    assert not any(is_peer({"who": who}) for who in ours)

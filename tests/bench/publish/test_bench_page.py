@@ -14,6 +14,7 @@ from garrison.bench.publish.chart_parts import row_bars
 from garrison.bench.suites import learning_runs, user_figures, user_tables
 from garrison.errors import UserError
 from garrison.report.page import Page, bars
+from tests.helpers.scaling_rows import scaling_rows
 
 MACHINE = {
     "cpu": "a <fast> one",
@@ -77,6 +78,8 @@ def everything(folder: Path) -> None:
     store(folder, "vector-classic", [row({"who": who, **classic}) for who in ("garrison", "limit")])
     scaling = [row(ours(backend="shared", workers=n), 900.0 * n, WILD if n == 2 else STEADY) for n in (1, 2)]
     store(folder, "vector-scaling", [row({"who": "plain loop"}), *scaling])
+    store(folder, "scaling", scaling_rows(), left_out=["1,000,000 environments are left out."])
+    store(folder, "scaling-cores", scaling_rows())
     trainers = [{"who": who, "hidden": 64} for who in ("CleanRL-style", "matrix products")]
     store(folder, "train", [row(ours(hidden=64), act=0.2, learn=0.8), *map(row, trainers)])
     in_jax = [ours(engine="jax", minibatch=512), {"who": "PureJaxRL-style", "minibatch": 512}]

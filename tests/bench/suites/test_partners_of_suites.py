@@ -24,7 +24,7 @@ from garrison.bench.suites import (
 )
 from garrison.cluster import connection
 
-MEASURING = ("sim", "vector", "train", "users", "cluster")
+MEASURING = ("sim", "vector", "train", "users", "cluster", "scaling")
 
 
 @dataclass
@@ -59,6 +59,7 @@ def everything_is_installed_and_nothing_is_measured(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(simulator_speed, "minicage_module", lambda: "MiniCAGE")
     monkeypatch.setattr(simulator_speed, "cores", lambda: 2)
     monkeypatch.setattr(connection, "load", lambda: None)
+    monkeypatch.setattr(system, "cores", lambda: 2)
 
 
 def asked(*words: str) -> Asked:

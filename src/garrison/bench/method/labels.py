@@ -14,8 +14,9 @@ Labels = dict[str, Any]
 GARRISON = "garrison"
 LOOP, LIMIT, PRODUCTS = "plain loop", "limit", "matrix products"
 ROOFLINE = "convolutions and products alone"
-REFERENCES = (LOOP, LIMIT, PRODUCTS, ROOFLINE)
-"""Who is neither ours nor a peer: one bare loop, one on every core, and the arithmetic that no trainer can avoid."""
+COPY = "memory copy"
+REFERENCES = (LOOP, LIMIT, PRODUCTS, ROOFLINE, COPY)
+"""Who is neither ours nor a peer: one bare loop, one on every core, arithmetic and copies that nobody can outrun."""
 
 
 def _counted(noun: str) -> Callable[[int], str]:

@@ -99,12 +99,12 @@ def facts(row: StoredRow) -> dict[str, float]:
 
 def estimated(row: StoredRow) -> Estimate:
     """Return a row's steps per second with their interval: made from its rounds, which old files have as well."""
-    return estimate(_rates(row))
+    return estimate(rates(row))
 
 
 def compared(row: StoredRow, base: StoredRow, times_base: float = 1.0) -> Estimate:
     """Return how many times some times `base` a row is, round by round."""
-    found = estimate_ratio(_rates(row), _rates(base))
+    found = estimate_ratio(rates(row), rates(base))
     return found.scaled(1 / times_base) if found else Estimate(0.0, 0.0, 0.0, 0)
 
 
@@ -141,7 +141,8 @@ def share(row: StoredRow, base: StoredRow) -> str:
     return found.share() + found.caveat
 
 
-def _rates(row: StoredRow) -> list[float]:
+def rates(row: StoredRow) -> list[float]:
+    """Return a row's steps per second in each round."""
     return [sample["steps"] / sample["wall_seconds"] for sample in row["samples"]]
 
 

@@ -11,6 +11,7 @@ SUITES: dict[str, tuple[str, str]] = {
     "learning": ("garrison.bench.suites.learning_curves", "learning curves beside Stable-Baselines3's"),
     "users": ("garrison.bench.suites.user_tables", "the tables that our users measured, run again on this code"),
     "cluster": ("garrison.bench.suites.cluster_speed", "IMPALA on Ray, node by node; what 1000 nodes would do"),
+    "scaling": ("garrison.bench.suites.scaling_speed", "how cost grows, and what more cores should give"),
     "record": ("garrison.bench.suites.record_runs", "the record presets from scratch: official total over time"),
     "limit": ("garrison.bench.suites.limit_cells", "how good a defender can be: scores and upper bounds, cell by cell"),
 }

@@ -26,6 +26,7 @@ def ppo(
     workers: int | None = None,
     env: str = "synthetic",
     options: dict[str, Any] | None = None,
+    threads: int = 0,
 ) -> Iterator[Work]:
     """PPO, an update at a time, on the native batch or on Python environments; its facts are the stages' shares."""
     from garrison.learn import PolicyConfig, PPOConfig
@@ -36,6 +37,7 @@ def ppo(
         minibatches=job["minibatches"],
         epochs=job["epochs"],
         compute=compute,
+        threads=threads,
         policy=PolicyConfig(hidden=(hidden, hidden), trunk=trunk),
     )
     num_envs = job["num_envs"]
