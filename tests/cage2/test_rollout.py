@@ -11,7 +11,7 @@ from garrison.agents.scripted import SCRIPTED
 from garrison.cage2 import Cycle, Reactions, VectorEnv
 from garrison.cage2 import vector_env as module
 from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS
-from garrison.cage2.rollout import Rollout
+from garrison.cage2.rolled_out import RolloutResult
 from garrison.cage2.workflow import Workflow
 from garrison.errors import UserError
 
@@ -28,7 +28,7 @@ def pair(n: int = 5, seed: int = 3, **settings: Any) -> tuple[VectorEnv, VectorE
     return one, other
 
 
-def assert_same(stepped: VectorEnv, rolled: VectorEnv, result: Rollout, actions: Any) -> None:
+def assert_same(stepped: VectorEnv, rolled: VectorEnv, result: RolloutResult, actions: Any) -> None:
     """Step one batch by `actions`, called for each step, and compare everything with a rollout of the other."""
     ended = []
     for t, (rewards, truncations) in enumerate(zip(result.rewards, result.truncations, strict=True)):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from garrison.cage2.job_board import finish, first_job, is_asleep, next_job, take
-from garrison.cage2.thread_team import ThreadTeam, Work
+from garrison.cage2.thread_team import SharedWork, ThreadTeam
 from garrison.jit import COMPILED, kernel
 
 needs_threads = pytest.mark.skipif(not COMPILED, reason="plain Python has no threads beside the caller's")
@@ -55,7 +55,7 @@ def own_threads(before: set[threading.Thread]) -> list[threading.Thread]:
 def test_every_chunk_is_done_once(others: int, items: int, chunk: int) -> None:
     team = ThreadTeam(others)
     counts, by = np.zeros(items, np.int64), np.zeros(items, np.int64)
-    work = Work(count, (counts, by), items, chunk)
+    work = SharedWork(count, (counts, by), items, chunk)
     chunks = -(-items // chunk)
     for times in range(1, 301):
         assert team.run(work) == chunks * (chunks - 1) // 2
@@ -68,7 +68,9 @@ def test_every_chunk_is_done_once(others: int, items: int, chunk: int) -> None:
 def test_a_job_that_follows_on_other_work_is_done_by_that_jobs_kernel() -> None:
     team = ThreadTeam(2)
     counts = [np.zeros(300, np.int64) for _ in range(3)]
-    works = [Work(count, (c, np.zeros(300, np.int64)), 300, size) for c, size in zip(counts, (1, 3, 100), strict=True)]
+    works = [
+        SharedWork(count, (c, np.zeros(300, np.int64)), 300, size) for c, size in zip(counts, (1, 3, 100), strict=True)
+    ]
     order = np.random.default_rng(0).integers(3, size=2000)
     for k in order:
         team.run(works[k])
@@ -89,7 +91,7 @@ def test_every_thread_begins_with_its_own_share() -> None:
             first[member] = chunk
             everybody.wait(10)  # so that nobody is through before the other has begun
 
-    team.run(Work(python_kernel(note), (), 10, 1))
+    team.run(SharedWork(python_kernel(note), (), 10, 1))
     assert first == {0: 0, 1: 5}
     team.close()
 
@@ -110,7 +112,7 @@ def test_who_is_through_helps_the_one_that_is_not() -> None:
         if len(done) == 9:
             rest_is_done.set()
 
-    assert team.run(Work(python_kernel(do), (), 10, 1)) == 10
+    assert team.run(SharedWork(python_kernel(do), (), 10, 1)) == 10
     assert done == [0, 1, 2, 3, 4, 6, 7, 8, 9, 5]  # the other thread has done one chunk, the first of its share
     team.close()
 
@@ -130,9 +132,9 @@ def test_an_exception_reaches_the_caller_and_leaves_no_thread(who: int) -> None:
         other_failed.wait(10)
 
     with pytest.raises(ZeroDivisionError):
-        team.run(Work(python_kernel(fail), (), 40, 1))
+        team.run(SharedWork(python_kernel(fail), (), 40, 1))
     assert own_threads(before) == []
-    assert team.run(Work(python_kernel(lambda member, chunk: None), (), 40, 1)) == 40
+    assert team.run(SharedWork(python_kernel(lambda member, chunk: None), (), 40, 1)) == 40
     team.close()
 
 
@@ -151,9 +153,9 @@ def test_ctrl_c_ends_the_work_and_leaves_no_thread() -> None:
             time.sleep(10)
 
     with pytest.raises(KeyboardInterrupt):
-        team.run(Work(python_kernel(do), (), 2, 1))
+        team.run(SharedWork(python_kernel(do), (), 2, 1))
     assert own_threads(before) == []
-    assert team.run(Work(python_kernel(lambda member, chunk: None), (), 4, 1)) == 4
+    assert team.run(SharedWork(python_kernel(lambda member, chunk: None), (), 4, 1)) == 4
     team.close()
 
 
@@ -161,7 +163,7 @@ def test_ctrl_c_ends_the_work_and_leaves_no_thread() -> None:
 def test_the_threads_of_a_forgotten_team_end() -> None:
     before = set(threading.enumerate())
     team = ThreadTeam(3)
-    team.run(Work(python_kernel(lambda member, chunk: None), (), 4, 1))
+    team.run(SharedWork(python_kernel(lambda member, chunk: None), (), 4, 1))
     threads = own_threads(before)
     assert len(threads) == 3
     del team
@@ -179,12 +181,12 @@ def test_forgotten_work_is_let_go_of() -> None:
 
     team, held = ThreadTeam(2), Held()
     gone = weakref.ref(held)
-    work = Work(python_kernel(held), (), 8, 1)
+    work = SharedWork(python_kernel(held), (), 8, 1)
     for _ in range(3):
         team.run(work)
     del held, work
     team.forget()
-    team.run(Work(count, (np.zeros(9, np.int64), np.zeros(9, np.int64)), 9, 1))
+    team.run(SharedWork(count, (np.zeros(9, np.int64), np.zeros(9, np.int64)), 9, 1))
     deadline = time.monotonic() + 10
     while gone() is not None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -196,7 +198,7 @@ def test_forgotten_work_is_let_go_of() -> None:
 @needs_threads
 def test_a_team_without_work_goes_to_sleep_and_is_woken() -> None:
     team = ThreadTeam(2)
-    work = Work(count, (np.zeros(64, np.int64), np.zeros(64, np.int64)), 64, 1)
+    work = SharedWork(count, (np.zeros(64, np.int64), np.zeros(64, np.int64)), 64, 1)
     for _ in range(20):
         assert team.run(work) == 64 * 63 // 2
         deadline = time.monotonic() + 10

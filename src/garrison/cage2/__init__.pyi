@@ -7,7 +7,7 @@ from .policies import Cycle as Cycle
 from .policies import Reactions as Reactions
 from .red_agent import RedAgent as RedAgent
 from .red_agent import RedView as RedView
-from .rollout import Rollout as Rollout
+from .rolled_out import RolloutResult as RolloutResult
 from .scenario import load_scenario as load_scenario
 from .step import warm_up as warm_up
 from .truth import Truth as Truth

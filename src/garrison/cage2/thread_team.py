@@ -36,7 +36,7 @@ SPIN_SECONDS = 50e-6
 _NAP_SECONDS = 20e-6  # between looks at a thread that has lost its core in the middle of a chunk
 
 
-class Work(NamedTuple):
+class SharedWork(NamedTuple):
     """What the members do together."""
 
     kernel: Callable[..., Any]
@@ -49,7 +49,7 @@ class Work(NamedTuple):
     """Rows that a member takes at a time: few, so that nobody waits long for the last one"""
 
 
-Asked = tuple[int, Work] | None
+Asked = tuple[int, SharedWork] | None
 
 
 class ThreadTeam:
@@ -65,7 +65,7 @@ class ThreadTeam:
         self._number = 0
         self._asked: list[Asked] = [None]  # the one thing that threads and team share beside the board
 
-    def run(self, work: Work) -> int:
+    def run(self, work: SharedWork) -> int:
         """Do the work; return the sum of what its chunks gave.
 
         The same object again is the quickest: the other members are then still in its kernel.
@@ -93,7 +93,7 @@ class ThreadTeam:
     def forget(self) -> None:
         """Keep nothing of the last work, such as its arrays."""
         if self._asked[0] is not None:
-            self._asked[0] = self._number, Work(_rest, (), 0, 1)
+            self._asked[0] = self._number, SharedWork(_rest, (), 0, 1)
 
     def close(self) -> None:
         """Let the threads end."""

@@ -44,7 +44,7 @@ from garrison.cage2.policies import Policy, read_policy
 from garrison.cage2.red_agent import RedAgent, RedView
 from garrison.cage2.rendering import RENDER_MODES, Rendering
 from garrison.cage2.rng import seed_streams
-from garrison.cage2.rollout import Keeping, Rollout
+from garrison.cage2.rolled_out import Keeping, RolloutResult
 from garrison.cage2.saved_states import joined, split
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.soundness import check_scenario, check_states, check_tapes
@@ -58,7 +58,7 @@ from garrison.cage2.step import (
     step_batch,
     warm_up,
 )
-from garrison.cage2.thread_team import ThreadTeam, Work
+from garrison.cage2.thread_team import SharedWork, ThreadTeam
 from garrison.cage2.truth import Truth
 from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
 from garrison.contract import resets
@@ -205,7 +205,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         self._records = records(self._envs), records(self._scenario), records(self._tapes), details
         self._team = ThreadTeam(self._threads - 1)
         self._blue = np.zeros(self.num_envs, np.int64)  # the actions of a step
-        self._step_work: Work | None = None
+        self._step_work: SharedWork | None = None
 
     # --- Gymnasium's interface
 
@@ -251,7 +251,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def rollout(
         self, policy: Policy, steps: int | None = None, *, memory: NDArray[np.int64] | None = None, sums: bool = False
-    ) -> Rollout:
+    ) -> RolloutResult:
         """Play several steps without coming back to Python between them: for search and evaluation.
 
         Everything is as after as many calls of `step` with the same actions: states, rewards, resets of the autoreset
@@ -295,7 +295,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             arguments = (*self._common(), *chosen, rows, self._action_ids, first, last, *keeping.arrays)
             if first == 0:
                 get_ready(arguments)
-            self._team.run(Work(play_share, arguments, self.num_envs, self._chunk(ROLLOUT_CHUNK)))
+            self._team.run(SharedWork(play_share, arguments, self.num_envs, self._chunk(ROLLOUT_CHUNK)))
             self._check_policy(int(keeping.stopped_at[0]))
         self._team.forget()
         return keeping.rollout(self._out(self._obs), self._out(self._truncations))
@@ -458,7 +458,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._step_work is None:  # made once: the threads wait for more of it inside the kernel
             arguments = (*self._common(), *NO_POLICY, 0, 1, *NOTHING_KEPT)
             get_ready(arguments)
-            self._step_work = Work(play_share, arguments, self.num_envs, self._chunk(CHUNK))
+            self._step_work = SharedWork(play_share, arguments, self.num_envs, self._chunk(CHUNK))
         return self._team.run(self._step_work)
 
     def _chunk(self, most: int) -> int:

@@ -25,7 +25,7 @@ from garrison.cage2.job_board import finish, first_job, next_job, take
 from garrison.cage2.layout import STATE, TAPE
 from garrison.cage2.names import REDS
 from garrison.cage2.scenario import load_scenario
-from garrison.cage2.thread_team import ThreadTeam, Work
+from garrison.cage2.thread_team import SharedWork, ThreadTeam
 from garrison.jit import kernel, records
 from garrison.jit.atomics import Words
 from garrison.limit.explore import Longs, find
@@ -160,7 +160,7 @@ class Regret:
         own = np.where(states["done"], 0.0, np.append(self.weights, 0.0)[states["t"]])
         for game in self._games:
             arguments = records(states), actions, game, self._places, regrets, own
-            self._team.run(Work(regret_share, arguments, len(states), CHUNK))
+            self._team.run(SharedWork(regret_share, arguments, len(states), CHUNK))
         self._team.forget()
         return regrets, own
 

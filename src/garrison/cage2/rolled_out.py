@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from garrison.cage2.playing import LENGTH, RETURN, STEP
 
 
-class EndedEpisodes(NamedTuple):
+class RolloutEpisodes(NamedTuple):
     """The episodes that ended during a rollout, in the order of their ends."""
 
     steps: NDArray[np.int64]
@@ -23,7 +23,7 @@ class EndedEpisodes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rollout:
+class RolloutResult:
     """What `VectorEnv.rollout` returns."""
 
     observations: NDArray[np.int8]
@@ -34,7 +34,7 @@ class Rollout:
     """(steps, n), or with `sums` (n,): of the last step; CAGE-2 never terminates"""
     truncations: NDArray[np.bool_]
     """(steps, n), or with `sums` (n,): of the last step"""
-    episodes: EndedEpisodes
+    episodes: RolloutEpisodes
     """Those that ended"""
 
 
@@ -56,16 +56,16 @@ class Keeping:
         """Those of the kernel, in its order."""
         return self.rewards, self.totals, self.truncations, self.episodes, self.counts, self.stopped_at
 
-    def rollout(self, observations: NDArray[np.int8], truncations: NDArray[np.bool_]) -> Rollout:
+    def rollout(self, observations: NDArray[np.int8], truncations: NDArray[np.bool_]) -> RolloutResult:
         """Return what was kept, with the observations and truncations of the last step."""
         kept = truncations if self._sums else self.truncations
         rewards = self.totals if self._sums else self.rewards
-        return Rollout(observations, rewards, np.zeros(kept.shape, np.bool_), kept, self._ended())
+        return RolloutResult(observations, rewards, np.zeros(kept.shape, np.bool_), kept, self._ended())
 
-    def _ended(self) -> EndedEpisodes:
+    def _ended(self) -> RolloutEpisodes:
         env, number = np.nonzero(np.arange(self.episodes.shape[1]) < self.counts[:, None])
         found = self.episodes[env, number]
         order = np.argsort(found[:, STEP], kind="stable")  # of one step: by environment, as it is
         found, env = found[order], env[order]
         steps, lengths = found[:, STEP].astype(np.int64), found[:, LENGTH].astype(np.int64)
-        return EndedEpisodes(steps, env, found[:, RETURN].copy(), lengths)
+        return RolloutEpisodes(steps, env, found[:, RETURN].copy(), lengths)
