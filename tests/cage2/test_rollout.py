@@ -71,7 +71,7 @@ def test_a_plan_is_steps_in_a_loop(mode: str, rules: str, threads: int, n: int) 
         {"observation": "memory"},
         {"observation": "history", "actions": "compact"},
         {"source": "cyborg", "red": "meander"},
-        {"workflow": Workflow(alignment_weight=2.0)},
+        {"workflow": Workflow(weight=2.0)},
         {"copy": False},
     ],
 )

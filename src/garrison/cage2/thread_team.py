@@ -32,7 +32,7 @@ from garrison.cage2.job_board import (
 from garrison.jit import COMPILED, kernel
 from garrison.jit.atomics import Words
 
-SPIN_SECONDS = 50e-6
+SPIN_SECONDS = 100e-6
 _NAP_SECONDS = 20e-6  # between looks at a thread that has lost its core in the middle of a chunk
 
 

@@ -71,7 +71,7 @@ RESET_MODES = {
     AutoresetMode.SAME_STEP: RESET_SAME_STEP,
     AutoresetMode.DISABLED: RESET_DISABLED,
 }
-CHUNK, ROLLOUT_CHUNK = 64, 16  # environments that a thread takes at a time, at most: for one step, and for several
+CHUNK = 64  # environments that a thread takes at a time, at most: in a rollout they stay in the cache for all steps
 STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -98,7 +98,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
-        threads: over how many threads a step is split; worth it from some thousand environments.
+        threads: over how many threads a step is split; worth it from about a thousand environments.
         autoreset_mode: one of Gymnasium's three modes.
         scenario: path of a changed copy of `scenario2.toml`.
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
@@ -233,10 +233,10 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> Step:
         """Step every environment: observations, rewards, terminations, truncations, infos."""
         self._check_ready()
-        self._read_actions(actions)
+        blue = self._read_actions(actions)
         if self._attackers.own is not None:
             self._attackers.play(self._envs)
-        ended = self._run()
+        ended = self._run(blue)
         final = self.final_observations if self.autoreset_mode == AutoresetMode.SAME_STEP else None
         infos = episode_infos(self._envs, self._truncations, self.workflow, final) if ended else {}
         if self._action_mask_infos:
@@ -292,10 +292,11 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         at_once = max(1, STEPS_PER_CALL // self.num_envs)
         for first in range(0, steps, at_once):
             last = min(steps, first + at_once)
-            arguments = (*self._common(), *chosen, rows, self._action_ids, first, last, *keeping.arrays)
+            policy_arguments = (*chosen, rows, self._action_ids, first, last)
+            arguments = (*self._arrays(), *self._modes(), *policy_arguments, *keeping.arrays)
             if first == 0:
                 get_ready(arguments)
-            self._team.run(SharedWork(play_share, arguments, self.num_envs, self._chunk(ROLLOUT_CHUNK)))
+            self._team.run(SharedWork(play_share, arguments, self.num_envs, self._chunk))
             self._check_policy(int(keeping.stopped_at[0]))
         self._team.forget()
         return keeping.rollout(self._out(self._obs), self._out(self._truncations))
@@ -450,23 +451,23 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._details is not None and ids:
             seed_generators(records(self._details), np.array(ids), *seed_keys(seeds))
 
-    def _run(self) -> int:
-        """Step every environment with the actions that were read, and return how many episodes ended."""
+    def _run(self, blue: NDArray[np.int64]) -> int:
+        """Step every environment with the actions of the buffer `blue`, and return how many episodes ended."""
         if self._threads == 1 or not COMPILED:
-            *arrays, mode, mixed = self._common()
-            return int(step_batch(*arrays, 0, self.num_envs, mode, mixed))
+            return int(step_batch(*self._arrays(), 0, self.num_envs, *self._modes()))
         if self._step_work is None:  # made once: the threads wait for more of it inside the kernel
-            arguments = (*self._common(), *NO_POLICY, 0, 1, *NOTHING_KEPT)
+            arguments = (*self._arrays(), *self._modes(), *NO_POLICY, 0, 1, *NOTHING_KEPT)
             get_ready(arguments)
-            self._step_work = SharedWork(play_share, arguments, self.num_envs, self._chunk(CHUNK))
+            self._step_work = SharedWork(play_share, arguments, self.num_envs, self._chunk)
         return self._team.run(self._step_work)
 
-    def _chunk(self, most: int) -> int:
-        """Return how many environments a thread takes at a time: so few that nobody waits long for the last."""
-        return max(1, min(most, self.num_envs // (8 * self._threads)))
+    @property
+    def _chunk(self) -> int:
+        """How many environments a thread takes at a time: so few that nobody waits long for the last."""
+        return CHUNK if self._threads == 1 else max(1, min(CHUNK, self.num_envs // (8 * self._threads)))
 
-    def _common(self) -> tuple[Any, ...]:
-        """Return what kernels are given that step the batch."""
+    def _arrays(self) -> Any:
+        """Return the arrays of a kernel that steps the batch."""
         return (
             *self._records,
             self._blue,
@@ -475,9 +476,11 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             self.final_observations,
             self._rewards,
             self._truncations,
-            RESET_MODES[self.autoreset_mode],
-            self._attackers.are_drawn,
         )
+
+    def _modes(self) -> tuple[int, bool]:
+        """Return what a kernel does about ended episodes, and whether attackers are drawn then."""
+        return RESET_MODES[self.autoreset_mode], self._attackers.are_drawn
 
     def _observe(self, mask: NDArray[np.bool_]) -> None:
         """Write the observations of the environments of `mask`, from their present state."""

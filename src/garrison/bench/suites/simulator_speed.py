@@ -23,7 +23,7 @@ from garrison.formatting import duration, plural
 from garrison.system import cores, require
 
 SIMULATORS, JAX = "garrison.bench.suites.simulators", "garrison.bench.suites.jax_workloads"
-WORTH_THREADS = 4096
+WORTH_THREADS = 1000
 """Environments of a batch from which on several threads are faster than one."""
 SINGLE = {"who": GARRISON, "interface": "gymnasium.Env"}
 CYBORG: Labels = {"who": "CybORG", "red": "meander"}
