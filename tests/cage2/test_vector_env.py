@@ -54,8 +54,8 @@ def test_make_vec_gives_the_native_batch() -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    public = ["ACTIONS", "Env", "HOSTS", "RedAgent", "RedView", "Truth", "VectorEnv", "load_scenario", "parallel_env"]
-    assert sorted(garrison.cage2.__all__) == [*public, "warm_up"]
+    public = ["ACTIONS", "Cycle", "Env", "HOSTS", "Reactions", "RedAgent", "RedView", "RolloutResult", "Truth"]
+    assert sorted(garrison.cage2.__all__) == [*public, "VectorEnv", "load_scenario", "parallel_env", "warm_up"]
     for name in garrison.cage2.__all__:
         assert getattr(garrison.cage2, name) is not None
 

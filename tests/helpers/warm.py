@@ -31,7 +31,9 @@ def warm() -> None:
     ppo.train(PPOConfig(minibatches=2, action_masks=True, **SMALL), CAGE2(4, observation="memory"))
     ppo.train(PPOConfig(minibatches=2, **SMALL), garrison.vector.make("CartPole-v1", 4, "serial"))
     impala.train(ImpalaConfig(actors=0, epochs=2, **SMALL), BitsEnv, 4)
-    VectorEnv(1, source="cyborg")
+    for batch in (CAGE2(2, threads=2), CAGE2(2, source="cyborg")):
+        batch.reset(seed=0)
+        batch.rollout([0])
     Turns()
     for agent in ("record", "record-head"):
         evaluate(load_agent(agent), episodes=2, lengths=[5])

@@ -116,6 +116,8 @@ def test_other_environments_and_what_native_alone_can_are_told() -> None:
         make("jax").follow(["acess"])
     with pytest.raises(UserError, match="plays no tapes"):
         make("jax").play_tapes(np.zeros(1))
+    with pytest.raises(UserError, match=r"has no rollout\(\)"):
+        make("jax").rollout([0])
 
 
 class Idle(RedAgent):

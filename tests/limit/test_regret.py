@@ -111,6 +111,8 @@ def test_copies_of_some_environments_say_what_they_lose() -> None:
     for batch in (envs, twin):
         batch.step(np.full(batch.num_envs, 2 + 13 * 10 + 9))
     assert twin.learning_rewards.tolist() == envs.learning_rewards[[4, 4, 1]].tolist()
+    with pytest.raises(UserError, match=r"has no rollout\(\)"):
+        envs.rollout([0])
     envs.close()
 
 

@@ -36,6 +36,6 @@ def episode_infos(
     if final_observations is None:
         return infos
     final_obs = np.full(len(envs), None, dtype=object)
-    for i in np.flatnonzero(mask):
-        final_obs[i] = final_observations[i].copy()
+    rows = final_observations[mask]
+    final_obs[mask] = np.fromiter(rows, object, len(rows))  # views of one copy: quicker than a copy of each
     return {"final_obs": final_obs, "_final_obs": mask, "final_info": infos, "_final_info": mask}

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from garrison.cage2.layout import MAX_LENGTH
-from garrison.cage2.names import NUM_HOSTS, NUM_REDS, REDS, SCRIPTED_REDS, RedKind
-from garrison.cage2.step import first_outside
+from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, NUM_REDS, REDS, SCRIPTED_REDS, RedKind
+from garrison.cage2.step import are_inside, first_outside
 from garrison.contract.resets import whole
 from garrison.errors import UserError, choose
 
@@ -70,11 +70,27 @@ def check_range(what: str, values: NDArray[np.int64], high: int) -> None:
         raise UserError(f"{what} {values[bad]} of environment {bad} is out of range: it must lie in 0..{high - 1}.")
 
 
-def blue_actions(actions: ArrayLike, num_envs: int, num_actions: int) -> NDArray[np.int64]:
-    """Return Blue's actions, one per environment."""
-    blue = whole_numbers("actions", actions, (num_envs,))
-    check_range("action", blue, num_actions)
-    return blue
+def read_blue_actions(actions: ArrayLike, ids: NDArray[np.int64], blue: NDArray[np.int64]) -> None:
+    """Write the challenge's numbers of Blue's actions, one per environment, into `blue`."""
+    given = whole_numbers("actions", actions, blue.shape)
+    if not are_inside(given, len(ids)):
+        check_range("action", given, len(ids))
+    if len(ids) == NUM_ACTIONS:  # all of them, in their order
+        blue[:] = given
+    else:
+        np.take(ids, given, out=blue, mode="clip")  # the quickest mode
+
+
+def policy_memory(memory: Any, num_envs: int) -> NDArray[np.int64]:
+    """Return the rows that a policy may write to: the very array that was given."""
+    if memory is None:
+        return np.zeros((num_envs, 0), np.int64)
+    fits = isinstance(memory, np.ndarray) and memory.dtype == np.int64 and memory.ndim == 2 and len(memory) == num_envs
+    if not fits or not memory.flags.c_contiguous or not memory.flags.writeable:
+        what = f"{memory.dtype} {memory.shape}" if isinstance(memory, np.ndarray) else repr(memory)
+        raise UserError(f"memory must be a writeable contiguous int64 array of {num_envs} rows; got {what}.")
+    rows: NDArray[np.int64] = memory
+    return rows
 
 
 def split_actions(actions: Any) -> tuple[Any, Any]:

@@ -175,7 +175,7 @@ def reset_batch(
             envs[i].last_alignment_total = 0.0
 
 
-@kernel(cached=True)
+@kernel(cached=True, apart=True)
 def step_batch(
     envs: Records,
     scenarios: Records,
@@ -256,6 +256,15 @@ def first_outside(values: NDArray[np.int64], low: int, high: int) -> int:
 
 
 @kernel(cached=True)
+def are_inside(values: NDArray[np.int64], high: int) -> bool:
+    """Return whether all values lie in 0..high-1; `first_outside`, which says where one does not, takes longer."""
+    largest = np.uint64(0)
+    for i in range(len(values)):  # without a way out, so that the compiler makes vector instructions of it
+        largest = max(largest, np.uint64(values[i]))  # what is negative becomes very large
+    return bool(largest < np.uint64(high))
+
+
+@kernel(cached=True)
 def mask_batch(envs: Records, scenarios: Records, by_truth: bool, masks: NDArray[np.bool_]) -> None:
     """Write which actions can have an effect: what Blue can know, or with `by_truth` what is the case."""
     sc = scenarios[0]
@@ -274,6 +283,7 @@ _ENTRIES: tuple[Any, ...] = (
     step_batch,
     observe_batch,
     first_outside,
+    are_inside,
     mask_batch,
     first_row_outside,
     first_unsound,
@@ -305,11 +315,12 @@ def warm_up(with_details: bool = False) -> None:
         ]
 
     if not all(k.signatures for k in _ENTRIES):
-        _call(
+        call_in_turn(
             [
                 *reset_and_step(None),
                 lambda: observe_batch(envs, scenario, mask, obs),
                 lambda: first_outside(actions, 0, 1),
+                lambda: are_inside(actions, 1),
                 lambda: mask_batch(envs, scenario, False, masks),
                 lambda: warm_up_checks(envs, scenario, tapes),
             ],
@@ -321,7 +332,7 @@ def warm_up(with_details: bool = False) -> None:
         details["position"] = GENERATOR_WORDS
         details["generator"] = 1  # a generator of zeros would never draw a process id
         keys = np.zeros((1, 1), np.uint32), np.ones(1, np.int64)
-        _call(
+        call_in_turn(
             [
                 *reset_and_step(details),
                 lambda: first_unsound_details(envs, scenario, details),
@@ -331,7 +342,8 @@ def warm_up(with_details: bool = False) -> None:
         )
 
 
-def _call(calls: list[Callable[[], object]], takes_long: bool) -> None:
+def call_in_turn(calls: list[Callable[[], object]], takes_long: bool) -> None:
+    """Make calls that compile kernels, and say how far they are if that takes long."""
     for number, call in enumerate(calls):
         if takes_long:
             tell_compiling(number, len(calls), sys.stderr)

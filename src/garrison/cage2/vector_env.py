@@ -1,8 +1,6 @@
 """The native batch: many CAGE-2 environments behind Gymnasium's vector interface, stepped by one compiled call."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +14,14 @@ from numpy.typing import NDArray
 from garrison.cage2.action_sets import ACTION_IDS
 from garrison.cage2.attackers import Attackers
 from garrison.cage2.infos import episode_infos
-from garrison.cage2.inputs import HIGHEST_SEED, blue_actions, environment_ids, episode_lengths, seeds_from_system
+from garrison.cage2.inputs import (
+    HIGHEST_SEED,
+    environment_ids,
+    episode_lengths,
+    policy_memory,
+    read_blue_actions,
+    seeds_from_system,
+)
 from garrison.cage2.layout import DETAILS, MAX_DETAILED_LENGTH, MAX_LENGTH, SCENARIO, STATE, STATE_BEFORE_HISTORY, TAPE
 from garrison.cage2.mersenne import seed_generators, seed_keys
 from garrison.cage2.names import (
@@ -34,9 +39,12 @@ from garrison.cage2.names import (
     Source,
 )
 from garrison.cage2.observation_sets import choose_observation
+from garrison.cage2.playing import NO_POLICY, NOTHING_KEPT, get_ready, play_share
+from garrison.cage2.policies import Policy, read_policy
 from garrison.cage2.red_agent import RedAgent, RedView
 from garrison.cage2.rendering import RENDER_MODES, Rendering
 from garrison.cage2.rng import seed_streams
+from garrison.cage2.rolled_out import Keeping, RolloutResult
 from garrison.cage2.saved_states import joined, split
 from garrison.cage2.scenario import load_scenario
 from garrison.cage2.soundness import check_scenario, check_states, check_tapes
@@ -50,20 +58,21 @@ from garrison.cage2.step import (
     step_batch,
     warm_up,
 )
-from garrison.cage2.thread_team import ThreadTeam
+from garrison.cage2.thread_team import SharedWork, ThreadTeam
 from garrison.cage2.truth import Truth
 from garrison.cage2.workflow import ORDER_BITS, Compliance, Workflow, apply_workflow, order_table
 from garrison.contract import resets
 from garrison.contract.misuse import Closed, NotReset
 from garrison.errors import UserError, choose
-from garrison.jit import records
+from garrison.jit import COMPILED, records
 
 RESET_MODES = {
     AutoresetMode.NEXT_STEP: RESET_NEXT_STEP,
     AutoresetMode.SAME_STEP: RESET_SAME_STEP,
     AutoresetMode.DISABLED: RESET_DISABLED,
 }
-SLICES_PER_THREAD = 8  # small enough that nobody waits long for the last one
+CHUNK = 64  # environments that a thread takes at a time, at most: in a rollout they stay in the cache for all steps
+STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
@@ -89,7 +98,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         rules: `head` or `leaderboard`, see `garrison.cage2.scenario`.
         length: steps after which an episode is truncated, or a list of these.
         encoder: `challenge` or `wrapper2`, see `garrison.cage2.scenario`.
-        threads: over how many threads a step is split; worth it from some thousand environments.
+        threads: over how many threads a step is split; worth it from about a thousand environments.
         autoreset_mode: one of Gymnasium's three modes.
         scenario: path of a changed copy of `scenario2.toml`.
         observation: `bits`, the challenge's 52, or `memory`: behind them what a defender can remember of its own
@@ -195,9 +204,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         details = None if self._details is None else records(self._details)
         self._records = records(self._envs), records(self._scenario), records(self._tapes), details
         self._team = ThreadTeam(self._threads - 1)
-        pieces = 1 if self._threads == 1 else min(SLICES_PER_THREAD * self._threads, self.num_envs)
-        bounds = np.linspace(0, self.num_envs, pieces + 1).astype(int)
-        self._slices = [(int(a), int(b)) for a, b in pairwise(bounds)]
+        self._blue = np.zeros(self.num_envs, np.int64)  # the actions of a step
+        self._step_work: SharedWork | None = None
 
     # --- Gymnasium's interface
 
@@ -224,15 +232,8 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
 
     def step(self, actions: Any) -> Step:
         """Step every environment: observations, rewards, terminations, truncations, infos."""
-        if self.closed or not self._is_reset:
-            self._check_open()
-            raise NotReset("call reset() before the first step().")
+        self._check_ready()
         blue = self._read_actions(actions)
-        if self.autoreset_mode == AutoresetMode.DISABLED and self._truncations.any():
-            raise NotReset(
-                f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
-                "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
-            )
         if self._attackers.own is not None:
             self._attackers.play(self._envs)
         ended = self._run(blue)
@@ -247,6 +248,58 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             self._out(self._truncations),
             infos,
         )
+
+    def rollout(
+        self, policy: Policy, steps: int | None = None, *, memory: NDArray[np.int64] | None = None, sums: bool = False
+    ) -> RolloutResult:
+        """Play several steps without coming back to Python between them: for search and evaluation.
+
+        Everything is as after as many calls of `step` with the same actions: states, rewards, resets of the autoreset
+        mode, what `observations` and `truth` show.
+
+        Args:
+            policy: how Blue acts. Actions of its own for each step, (steps,) or (steps, n); a `Cycle`; `Reactions`; or
+                a function compiled by `numba.njit`, called as `policy(observation, t, memory)`, which returns the
+                action of one environment: `observation` is its row, `t` counts the steps of its episode from 0, and
+                `memory` is its row of `memory`, which the function may write to. In a step that only resets, nobody is
+                asked. If it returns what is no action, the batch has to be reset.
+            steps: how many; a list of actions has as many as it has rows.
+            memory: (n, any) int64 array of rows for the function, kept from call to call by who calls; 0 columns by
+                default.
+            sums: keep only the sum of each environment's rewards, and the flags of the last step: for memory's sake.
+
+        >>> from garrison.cage2 import Cycle, VectorEnv
+        >>> envs = VectorEnv(1000, red="meander", length=30, autoreset_mode="Disabled")
+        >>> _ = envs.reset(seed=0)
+        >>> result = envs.rollout(Cycle([1, 135]), 30)  # Monitor, Restore Enterprise0, and so on
+        >>> result.rewards.shape, len(result.episodes.returns)
+        ((30, 1000), 1000)
+        """
+        self._check_ready()
+        if self._attackers.are_external:
+            raise UserError("rollout() plays scripted attackers only; this batch's chooses in Python: use step().")
+        chosen, steps = read_policy(policy, steps, self.num_envs, len(self._action_ids))
+        steps = resets.whole("steps", steps, 1, 2**31 - 1)
+        rows = policy_memory(memory, self.num_envs)
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            left = int((self._envs["length"] - self._envs["t"]).min())
+            if left < steps:
+                raise NotReset(
+                    f"an episode ends after {left} more steps and the autoreset mode is DISABLED: play at most that "
+                    "many, or make the batch with another autoreset_mode."
+                )
+        keeping = Keeping(steps, self._envs["length"], sums)
+        at_once = max(1, STEPS_PER_CALL // self.num_envs)
+        for first in range(0, steps, at_once):
+            last = min(steps, first + at_once)
+            policy_arguments = (*chosen, rows, self._action_ids, first, last)
+            arguments = (*self._arrays(), *self._modes(), *policy_arguments, *keeping.arrays)
+            if first == 0:
+                get_ready(arguments)
+            self._team.run(SharedWork(play_share, arguments, self.num_envs, self._chunk))
+            self._check_policy(int(keeping.stopped_at[0]))
+        self._team.forget()
+        return keeping.rollout(self._out(self._obs), self._out(self._truncations))
 
     @property
     def np_random_seed(self) -> Any:
@@ -295,6 +348,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             what = "its attacker comes from outside" if self._attackers.are_external else "it draws as CybORG does"
             raise UserError(f"this batch cannot change its attackers: {what}.")
         self._scenario["red_odds"] = self._attackers.change({red: 1.0} if isinstance(red, str) else red)
+        self._step_work = None
 
     def action_masks(self, by_truth: bool = False) -> NDArray[np.bool_]:
         """Return (n, number of actions): False where an action cannot have an effect now.
@@ -378,12 +432,12 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     # --- inside
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
-        """Return Blue's actions, checked before any environment moves; an external attacker's go to a buffer."""
+        """Read Blue's actions into a buffer, checked before any environment moves; Red's, if given, into another."""
         actions, red = self._attackers.read(actions)
-        blue = blue_actions(actions, self.num_envs, len(self._action_ids))
+        read_blue_actions(actions, self._action_ids, self._blue)
         if red is not None:
             self._attackers.actions[:] = red
-        return blue if len(self._action_ids) == NUM_ACTIONS else self._action_ids[blue]
+        return self._blue
 
     def _begin(self, mask: NDArray[np.bool_], seeded: list[int], streams: NDArray[np.uint32]) -> None:
         """Begin episodes in the environments of `mask`, those of `seeded` with these random streams."""
@@ -398,20 +452,35 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
             seed_generators(records(self._details), np.array(ids), *seed_keys(seeds))
 
     def _run(self, blue: NDArray[np.int64]) -> int:
-        """Step every slice of the batch and return how many episodes ended."""
-        common = (
+        """Step every environment with the actions of the buffer `blue`, and return how many episodes ended."""
+        if self._threads == 1 or not COMPILED:
+            return int(step_batch(*self._arrays(), 0, self.num_envs, *self._modes()))
+        if self._step_work is None:  # made once: the threads wait for more of it inside the kernel
+            arguments = (*self._arrays(), *self._modes(), *NO_POLICY, 0, 1, *NOTHING_KEPT)
+            get_ready(arguments)
+            self._step_work = SharedWork(play_share, arguments, self.num_envs, self._chunk)
+        return self._team.run(self._step_work)
+
+    @property
+    def _chunk(self) -> int:
+        """How many environments a thread takes at a time: so few that nobody waits long for the last."""
+        return CHUNK if self._threads == 1 else max(1, min(CHUNK, self.num_envs // (8 * self._threads)))
+
+    def _arrays(self) -> Any:
+        """Return the arrays of a kernel that steps the batch."""
+        return (
             *self._records,
-            blue,
+            self._blue,
             self._attackers.actions,
             self._obs,
             self.final_observations,
             self._rewards,
             self._truncations,
         )
-        mode, mixed = RESET_MODES[self.autoreset_mode], self._attackers.are_drawn
-        if len(self._slices) == 1:
-            return int(step_batch(*common, 0, self.num_envs, mode, mixed))
-        return self._team.run([partial(step_batch, *common, a, b, mode, mixed) for a, b in self._slices])
+
+    def _modes(self) -> tuple[int, bool]:
+        """Return what a kernel does about ended episodes, and whether attackers are drawn then."""
+        return RESET_MODES[self.autoreset_mode], self._attackers.are_drawn
 
     def _observe(self, mask: NDArray[np.bool_]) -> None:
         """Write the observations of the environments of `mask`, from their present state."""
@@ -425,6 +494,26 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self.closed:
             raise Closed("this batch of environments is closed; make a new one.")
 
+    def _check_ready(self) -> None:
+        """Raise unless every environment can be stepped."""
+        if self.closed or not self._is_reset:
+            self._check_open()
+            raise NotReset("call reset() before the first step().")
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._truncations.any():
+            raise NotReset(
+                f"episodes have ended in environments {np.flatnonzero(self._truncations)[:8].tolist()} and the "
+                "autoreset mode is DISABLED: call reset(options={'reset_mask': truncations}) before the next step."
+            )
+
+    def _check_policy(self, stopped_at: int) -> None:
+        """Raise if a policy named what is no action: some environments have then moved further than others."""
+        if stopped_at >= 0:
+            self._is_reset = False
+            raise UserError(
+                f"the policy chose the action {self._blue[stopped_at]} in environment {stopped_at}, but they lie in "
+                f"0..{len(self._action_ids) - 1}; call reset() before going on."
+            )
+
     def _mask_infos(self) -> dict[str, Any]:
         """Return the action masks as an entry of infos, where they are asked for."""
         if not self._action_mask_infos:
@@ -435,7 +524,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         return array.copy() if self.copy else array
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("truth", "workflow", "_records", "_team", "_slices")
+        derived = ("truth", "workflow", "_records", "_team", "_blue", "_step_work")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

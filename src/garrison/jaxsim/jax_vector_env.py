@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import jax
 import jax.numpy as jnp
@@ -146,6 +146,10 @@ class JaxVectorEnv(VectorEnv):
     def play_tapes(self, tapes: NDArray[np.void]) -> None:
         """Refuse: recordings are replayed by `garrison conformance --engine jax`."""
         raise UserError("this batch plays no tapes: use the backend 'native', or garrison.jaxsim.taped_envs.")
+
+    def rollout(self, *given: Any, **named: Any) -> NoReturn:
+        """Refuse: inside of JAX, many steps are a scan over `garrison.jaxsim.Cage2`."""
+        raise UserError("this batch has no rollout(): use the backend 'native', or scan garrison.jaxsim.Cage2.")
 
     # --- inside
 

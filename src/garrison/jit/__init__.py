@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import config
 
 from garrison.jit.cache import KernelCache, cache_folder
-from garrison.jit.library import KernelCompiler
+from garrison.jit.library import ApartCompiler, KernelCompiler
 
 __all__ = ["COMPILED", "cache_folder", "is_compiled", "kernel", "plain", "records"]
 
@@ -33,22 +33,23 @@ FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 @overload
 def kernel(function: F) -> F: ...
 @overload
-def kernel(*, cached: bool = False, fastmath: bool = False) -> Callable[[F], F]: ...
-def kernel(function: Any = None, *, cached: bool = False, fastmath: bool = False) -> Any:
+def kernel(*, cached: bool = False, fastmath: bool = False, apart: bool = False) -> Callable[[F], F]: ...
+def kernel(function: Any = None, *, cached: bool = False, fastmath: bool = False, apart: bool = False) -> Any:
     """Compile `function` on its first call.
 
     Functions called from Python say `cached=True` and are kept on disk; the ones they call are compiled into them.
     The flags: `nogil`, so that a batch can be split over Python threads; the numpy error model, because a check for a
     zero divisor costs a branch and no kernel divides by a variable; no `fastmath` unless asked for, because it may
     change results (learning kernels ask for it and are tested against torch; the simulator never does); no `parallel`,
-    because its threads die in forked children.
+    because its threads die in forked children. A large loop says `apart=True`: inside of a caller's own loops the
+    compiler makes slower code of it.
     """
 
     def build(function: Function) -> Any:
         if not COMPILED:
             return function
         flags = {"nogil": True, "error_model": "numpy", "fastmath": FASTMATH if fastmath else False}
-        compiled = numba.njit(**flags, pipeline_class=KernelCompiler)(function)
+        compiled = numba.njit(**flags, pipeline_class=ApartCompiler if apart else KernelCompiler)(function)
         if cached:
             compiled._cache = KernelCache(function)
         return compiled

@@ -15,19 +15,19 @@ as one point, whatever it cost.
 """
 
 from collections.abc import Iterable
-from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.defend import defend
+from garrison.cage2.job_board import finish, first_job, next_job, take
 from garrison.cage2.layout import STATE, TAPE
 from garrison.cage2.names import REDS
 from garrison.cage2.scenario import load_scenario
-from garrison.cage2.thread_team import ThreadTeam
+from garrison.cage2.thread_team import SharedWork, ThreadTeam
 from garrison.jit import kernel, records
+from garrison.jit.atomics import Words
 from garrison.limit.explore import Longs, find
 from garrison.limit.outcomes import OUTCOMES, find_outcomes
 from garrison.limit.port_lists import make_tables
@@ -35,9 +35,11 @@ from garrison.limit.positions import OVER, pack
 from garrison.limit.solved_games import SolvedGame, check_game, protocol_lengths, solve_all, step_weights
 from garrison.limit.values import Floats
 
+CHUNK = 32  # states that a thread takes at a time
 
-class Workplace(NamedTuple):
-    """Where one thread tries what can follow, and the facts that it needs."""
+
+class Workplaces(NamedTuple):
+    """Where threads try what can follow, a row for each, and the facts that they need."""
 
     state: NDArray[np.void]
     scratch: NDArray[np.void]
@@ -48,35 +50,62 @@ class Workplace(NamedTuple):
 
 
 @kernel(cached=True)
-def regret_batch(
+def regret_share(
     states: NDArray[np.void],
     actions: Longs,
     game: SolvedGame,
-    place: Workplace,
+    places: Workplaces,
+    regrets: Floats,
+    own: Floats,
+    items: int,
+    chunk: int,
+    board: Words,
+    member: int,
+    call: int,
+) -> None:
+    """Let a thread write its part of the regrets; the last parameters are those of `job_board`."""
+    job = first_job(board, call)
+    while job >= 0:
+        k = take(board, job, member, items, chunk)
+        while k >= 0:
+            regret_rows(states, actions, game, places, regrets, own, k * chunk, min(items, (k + 1) * chunk), member)
+            finish(board, 0)
+            k = take(board, job, member, items, chunk)
+        job = next_job(board, job, member, items, chunk, call)
+
+
+@kernel
+def regret_rows(
+    states: NDArray[np.void],
+    actions: Longs,
+    game: SolvedGame,
+    places: Workplaces,
     regrets: Floats,
     own: Floats,
     begin: int,
     end: int,
-) -> int:
+    member: int,
+) -> None:
     """Write the regrets of these actions in the states in which this game is played, and how often rewards count.
 
     A regret holds the mean of the step's reward, so the reward itself counts 0 times. Where the game is over for Blue
     nothing is known about what follows: the regret is the change of the game's value, and the reward counts as it does.
     """
-    sc, lists, out = place.scenario[0], place.port_lists[0], place.outcomes[0]
+    sc, lists, out, tape = places.scenario[0], places.port_lists[0], places.outcomes[member], places.tapes[member]
+    state, scratch = places.state[member : member + 1], places.scratch[member : member + 1]
     for i in range(begin, end):
         t = int(states[i].t)
         if states[i].red != game.red or states[i].done:
             continue
-        place.state[0] = states[i]
-        first, second = pack(place.state[0], sc, lists)
+        state[0] = states[i]
+        first, second = pack(state[0], sc, lists)
         if first == OVER:
             regrets[i] = game.lost[t + 1] - game.lost[t]
             continue
         before = game.values[t, game.table[find(first, second, game.table, game.firsts, game.seconds)]]
-        place.state[0] = states[i]
-        mean = -game.weights[t] * defend(place.state[0], sc, None, actions[i])
-        find_outcomes(place.state, place.scratch, sc, lists, place.tapes[0], False, out)
+        state[0] = states[i]
+        mean = -game.weights[t] * defend(state[0], sc, None, actions[i])
+        find_outcomes(state, scratch, sc, lists, tape, False, out)
         for j in range(out.targets):
             for b in range(out.branches[j, 0]):
                 follows = int(out.first[j, 0, b])
@@ -86,7 +115,6 @@ def regret_batch(
                 mean += chance * (game.weights[t] * game.rewards[k] + value)
         regrets[i] = mean - before
         own[i] = 0.0
-    return 0
 
 
 class Regret:
@@ -108,16 +136,13 @@ class Regret:
         """How often the reward of each step counts"""
         scenario = load_scenario(rules=rules)
         facts = records(scenario), records(make_tables(scenario))
-        self._places = [
-            Workplace(
-                records(np.zeros(1, STATE)),
-                records(np.zeros(1, STATE)),
-                *facts,
-                records(np.zeros(1, TAPE)),
-                records(np.zeros(1, OUTCOMES)),
-            )
-            for _ in range(threads)
-        ]
+        self._places = Workplaces(
+            records(np.zeros(threads, STATE)),
+            records(np.zeros(threads, STATE)),
+            *facts,
+            records(np.zeros(threads, TAPE)),
+            records(np.zeros(threads, OUTCOMES)),
+        )
         self._team = ThreadTeam(threads - 1)
         self._games = solve_all(rules, reds, lengths, threads)
 
@@ -133,11 +158,10 @@ class Regret:
         """
         regrets = np.zeros(len(states))
         own = np.where(states["done"], 0.0, np.append(self.weights, 0.0)[states["t"]])
-        bounds = np.linspace(0, len(states), len(self._places) + 1).astype(int)
-        shares = list(zip(self._places, pairwise(bounds.tolist()), strict=True))
         for game in self._games:
-            common = records(states), actions, game
-            self._team.run([partial(regret_batch, *common, place, regrets, own, *share) for place, share in shares])
+            arguments = records(states), actions, game, self._places, regrets, own
+            self._team.run(SharedWork(regret_share, arguments, len(states), CHUNK))
+        self._team.forget()
         return regrets, own
 
     def close(self) -> None:

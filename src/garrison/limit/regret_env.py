@@ -1,11 +1,12 @@
 """The native batch for learning from regrets: it plays as always, and says beside each reward what to learn from."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from garrison.cage2.vector_env import Step, VectorEnv
+from garrison.errors import UserError
 from garrison.limit.regret import Regret
 
 
@@ -36,6 +37,10 @@ class RegretEnv(VectorEnv):
         observations, rewards, terminations, truncations, infos = super().step(actions)
         self.learning_rewards = regrets + own * rewards
         return observations, rewards, truncations, terminations, infos
+
+    def rollout(self, *given: Any, **named: Any) -> NoReturn:
+        """Refuse: regrets are found between two steps."""
+        raise UserError("a batch that says what steps lose has no rollout(): use step(), or a VectorEnv.")
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""

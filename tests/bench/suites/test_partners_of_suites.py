@@ -72,6 +72,7 @@ def test_the_simulator_is_compared_with_cyborg_and_threads_with_one() -> None:
     sim = asked("sim")
     assert sim.references() == {"CybORG, meander"}
     assert sim.partner("garrison, 10,000 environments, 2 threads") == "garrison, 10,000 environments"
+    assert sim.partner("garrison, rollout, 10,000 environments") == "garrison, 10,000 environments"
     assert sim.partner("MiniCAGE, 1,000 environments") == "CybORG, meander"
     assert len(circles(sim.rows)) == 1
 

@@ -78,7 +78,7 @@ def _claim(what: str, row: StoredRow, base: StoredRow, command: str) -> Claim:
 def _simulator(result: StoredResult) -> Claim:
     rows = measured(result)
     base = need(rows, who="CybORG", red="meander")
-    ours = _best(select(rows, who=GARRISON))
+    ours = _best(select(rows, who=GARRISON, method=None))  # step by step, as CybORG is stepped
     return _claim(f"simulator, {short_name(ours, 'envs', 'threads')}, beside CybORG", ours, base, "garrison bench sim")
 
 

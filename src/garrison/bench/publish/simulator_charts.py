@@ -29,7 +29,7 @@ def throughput(page: Page, result: StoredResult) -> None:
 
 def thread_scaling(page: Page, result: StoredResult) -> None:
     """Show the efficiency of several threads."""
-    threaded = by(select(measured(result), who=GARRISON, envs=10_000), "threads")
+    threaded = by(select(measured(result), who=GARRISON, envs=10_000, method=None), "threads")
     if len(threaded) > 1 and 1 in threaded:
         shares = efficiency("10,000 environments", threaded, {k: (k, threaded[1]) for k in threaded})
         label = "share of the ideal (threads x one thread)"

@@ -36,6 +36,8 @@ def sim_table(folder: Path) -> str:
     single = need(rows, who=GARRISON, interface="gymnasium.Env")
     one, two = (need(rows, who=GARRISON, envs=10_000, threads=n) for n in (1, 2))
     largest = need(rows, who=GARRISON, envs=100_000, threads=1)
+    rolled = find(rows, who=GARRISON, method="rollout", envs=10_000)  # older files have none
+    rollouts = [f"`rollout` in the place of `step`, 10,000 environments: {over(rolled, one)} times."] if rolled else []
     return markdown_apart(
         ("", "steps/s", "times CybORG"),
         [times_line(row, base) for row in rows],
@@ -44,6 +46,7 @@ def sim_table(folder: Path) -> str:
         f"A step of one environment through Gymnasium's single interface: {step_time(single)}; in a batch of 10,000:",
         f"{step_time(one)}. Times as fast with two threads as with one: {over(two, one)}. 100,000 environments hold",
         f"{facts(largest)['batch_mb']:.0f} MB.",
+        *rollouts,
         f"`import garrison` takes {start['import_seconds']:.2f} s, the first step",
         f"{start['warm_first_step_seconds']:.1f} s, and once per version {start['cold_first_step_seconds']:.0f} s to",
         f"compile. {source(result, 'sim')}",

@@ -19,11 +19,11 @@ from garrison.bench.method.partners import pair
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import workflow_cost
 from garrison.bench.suites.simulators import is_installed, minicage_module
-from garrison.formatting import duration
+from garrison.formatting import duration, plural
 from garrison.system import cores, require
 
 SIMULATORS, JAX = "garrison.bench.suites.simulators", "garrison.bench.suites.jax_workloads"
-WORTH_THREADS = 4096
+WORTH_THREADS = 1000
 """Environments of a batch from which on several threads are faster than one."""
 SINGLE = {"who": GARRISON, "interface": "gymnasium.Env"}
 CYBORG: Labels = {"who": "CybORG", "red": "meander"}
@@ -94,6 +94,11 @@ def batch(envs: int, threads: int = 1) -> Labels:
     return {"who": GARRISON, "envs": envs, "threads": threads}
 
 
+def rollout(envs: int) -> Labels:
+    """Return the labels of our batch of this size, played by rollouts."""
+    return {"who": GARRISON, "method": "rollout", "envs": envs}
+
+
 def configurations(quick: bool) -> list[Configuration]:
     """Return what is measured: ours, and the peers that can be imported."""
     threads = doubling(cores())[1:]
@@ -103,6 +108,8 @@ def configurations(quick: bool) -> list[Configuration]:
     for count in threads:
         arguments = {"num_envs": 10_000, "threads": count}
         rows.append(Configuration(batch(10_000, count), f"{SIMULATORS}:native", arguments))
+    for n in (1000,) if quick else (1, 100, 10_000):
+        rows.append(Configuration(rollout(n), f"{SIMULATORS}:rollout", {"num_envs": n}))
     if is_installed("CybORG"):
         for red, true_states in (("bline", 0), ("meander", 0), ("meander", 2)):
             labels = {"who": "CybORG", "red": red} | ({"true_states": true_states} if true_states else {})
@@ -114,7 +121,12 @@ def configurations(quick: bool) -> list[Configuration]:
 
 
 def partners(labels: Labels) -> list[Labels]:
-    """Return what a row can be compared with: several threads with one, all else with CybORG, or else our batch."""
+    """Return what a row can be compared with: several threads with one, rollouts with steps, all else with CybORG.
+
+    Without CybORG it is our batch of 1,000.
+    """
+    if "method" in labels:
+        return [batch(labels["envs"])]
     if labels.get("threads", 1) > 1:
         return [labels | {"threads": 1}]
     return [CYBORG, batch(1000)]
@@ -165,6 +177,10 @@ def print_summary(result: BenchResult, start: dict[str, float]) -> None:
         print(f"a step of one environment: {single.estimate.inverse().text(duration)}{single.estimate.caveat}")
     if one and two and (times := two.over(one)):
         print(f"two threads at 10,000 environments: {times.times()}{times.caveat} times one thread")
+    for n in (1, 100, 1000, 10_000):
+        steps, rolled = result.find(**batch(n)), result.find(**rollout(n))
+        if steps and rolled and (times := rolled.over(steps)):
+            print(f"rollouts of {plural(n, 'environment')}: {times.times()}{times.caveat} times step()")
     if largest and largest.samples:
         print(f"100,000 environments hold {largest.median('batch_mb'):.0f} MB")
     compile_once = f", {start[_COLD]:.1f} s with the one-time compile" if _COLD in start else ""

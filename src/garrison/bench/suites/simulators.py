@@ -35,6 +35,23 @@ def native(num_envs: int, threads: int = 1) -> Iterator[Work]:
 
 
 @contextmanager
+def rollout(num_envs: int) -> Iterator[Work]:
+    """Play the same batch, with the same actions, in rollouts inside of the kernel."""
+    from garrison.cage2.vector_env import VectorEnv
+
+    envs = VectorEnv(num_envs, red=RED_MIX, length=LENGTH, autoreset_mode="SameStep", copy=False)
+    envs.reset(seed=0)
+    actions = np.random.default_rng(0).integers(0, 145, (_ROUNDS, num_envs))
+
+    def advance() -> int:
+        envs.rollout(actions)
+        return _ROUNDS * num_envs
+
+    yield Work(advance)
+    envs.close()
+
+
+@contextmanager
 def single() -> Iterator[Work]:
     """Step one environment through Gymnasium's single interface, without its wrappers."""
     from garrison.cage2.env import Env
