@@ -106,6 +106,11 @@ class Samples(NamedTuple):
     returns: Floats
 
 
+def samples_of(batch: TrainingBatch) -> Samples:
+    """Return what the loss reads of a batch."""
+    return Samples(batch.choices, batch.masks, batch.log_probs, batch.values, batch.advantages, batch.returns)
+
+
 class HeadOutputs(NamedTuple):
     """What the heads computed for some samples, without the biases, and the biases."""
 
