@@ -136,7 +136,7 @@ def _add_parts(parts: Floats, begin: int, end: int, gradient: Floats) -> float:
 
 @kernel(cached=True)
 def learn_epoch(sgemm: Any, net: Net, seen: Seen, course: Course, scratch: Scratch, meeting: Meeting, me: int) -> None:
-    """Do thread `me`'s part of every minibatch, until something is not finite."""
+    """Do thread `me`'s part of every minibatch, until something is not finite or another thread has given up."""
     threads, size = meeting.threads, net.flat.shape[0]
     begin, end = size * me // threads, size * (me + 1) // threads
     beta1, beta2, epsilon = course.betas
@@ -147,10 +147,12 @@ def learn_epoch(sgemm: Any, net: Net, seen: Seen, course: Course, scratch: Scrat
         mine = share_of(rows, threads, me)
         learn(sgemm, net, seen, mine, course.samples, terms, np.float32(share), scratch)
         course.sums[me, :SQUARES] = scratch.sums
-        meet(meeting, me)
+        if not meet(meeting, me):
+            return
         # From here on, a thread has a part of the parameters instead of samples.
         course.sums[me, SQUARES] = _add_parts(course.parts, begin, end, course.gradient[begin:end])
-        meet(meeting, me)
+        if not meet(meeting, me):
+            return
         result = np.zeros(SQUARES + 1)
         for other in range(threads):
             result += course.sums[other, : SQUARES + 1]
@@ -164,4 +166,5 @@ def learn_epoch(sgemm: Any, net: Net, seen: Seen, course: Course, scratch: Scrat
         numbers = Numbers(scale, course.rates[number, 0], course.rates[number, 1], beta1, beta2, epsilon)
         first, second = course.first[begin:end], course.second[begin:end]
         move(net.flat[begin:end], course.gradient[begin:end], first, second, numbers)
-        meet(meeting, me)
+        if not meet(meeting, me):
+            return

@@ -51,11 +51,14 @@ def leave(meeting: Meeting, me: int) -> None:
 
 
 @kernel
-def meet(meeting: Meeting, me: int) -> None:
-    """Wait until every thread has come as often as thread `me`, or is gone."""
+def meet(meeting: Meeting, me: int) -> bool:
+    """Wait until every thread has come as often as thread `me`, or is gone; return whether all have come."""
     counts = meeting.counts
     count = published(counts, me * APART) + 1
     publish(counts, me * APART, count)
+    all_came = True
     for other in range(meeting.threads):
         while published(counts, other * APART) < count:
             meeting.yield_core()
+        all_came &= published(counts, other * APART) != GONE
+    return all_came
