@@ -11,7 +11,7 @@ from garrison.learn.nn import blas, compiled, network
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.compiled import CompiledNetwork
 from garrison.learn.nn.loss import Terms
-from garrison.learn.nn.plan import CACHE_LINE, CHUNK, LayerPlan, ThreadWorkspace
+from garrison.learn.nn.plan import CACHE_LINE, CHUNK, LayerPlan, ThreadWorkspace, make_gradients
 from garrison.learn.nn.policy import views
 from garrison.learn.nn.sampling import make_streams
 from tests.helpers.bits_env import BitsEnv
@@ -131,6 +131,6 @@ def test_memory_begins_at_a_cache_line_whatever_lies_before_it() -> None:
     memory = []
     for size in range(1, 40):
         memory.append(np.empty(size, np.uint8))
-        workspace = ThreadWorkspace(policy.observations, LayerPlan(policy), len(policy.flat), 2)
-        assert [array.ctypes.data % CACHE_LINE for array in workspace.scratch] == [0] * len(workspace.scratch)
+        workspace = ThreadWorkspace(policy.observations, LayerPlan(policy), make_gradients(1, len(policy.flat))[0], 2)
+        assert {array.ctypes.data % CACHE_LINE for array in workspace.scratch if array.size} == {0}
         memory += workspace.scratch

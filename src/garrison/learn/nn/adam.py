@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from garrison.jit import kernel
+from garrison.jit import kernel, plain
 
 
 class Adam:
@@ -27,19 +27,23 @@ class Adam:
         norm = float(torch.linalg.vector_norm(gradient))
         if not np.isfinite(norm):
             return norm
+        scale = plain(shortening)(norm, max_norm)
+        rate, root = self.rate_and_root(learning_rate, 1)
         self.steps += 1
-        scale = max_norm / (norm + 1e-6) if max_norm and norm > max_norm else 1.0
-        rate = learning_rate / (1.0 - self.beta1**self.steps)
-        root = 1.0 / np.sqrt(1.0 - self.beta2**self.steps)
         if self.flat.device.type == "cpu":
-            numbers = _Numbers(*(np.float32(x) for x in (scale, rate, root, self.beta1, self.beta2, self.epsilon)))
-            _adam(self.flat.numpy(), gradient.numpy(), self.first.numpy(), self.second.numpy(), numbers)
+            numbers = Numbers(*(np.float32(x) for x in (scale, rate, root, self.beta1, self.beta2, self.epsilon)))
+            move(self.flat.numpy(), gradient.numpy(), self.first.numpy(), self.second.numpy(), numbers)
         else:
             gradient = gradient * scale
             self.first.lerp_(gradient, 1.0 - self.beta1)
             self.second.mul_(self.beta2).addcmul_(gradient, gradient, value=1.0 - self.beta2)
             self.flat.addcdiv_(self.first, self.second.sqrt().mul_(root).add_(self.epsilon), value=-rate)
         return norm
+
+    def rate_and_root(self, learning_rate: float, steps: int) -> tuple[float, float]:
+        """Return the corrected rate and the correction of the second moments' root, some steps from now."""
+        steps += self.steps
+        return learning_rate / (1.0 - self.beta1**steps), float(1.0 / np.sqrt(1.0 - self.beta2**steps))
 
     def state(self) -> dict[str, Any]:
         """Return copies of everything a later step depends on."""
@@ -52,7 +56,9 @@ class Adam:
         self.steps = int(state["steps"])
 
 
-class _Numbers(NamedTuple):
+class Numbers(NamedTuple):
+    """What a step multiplies by."""
+
     scale: np.float32
     rate: np.float32
     root: np.float32
@@ -61,8 +67,15 @@ class _Numbers(NamedTuple):
     epsilon: np.float32
 
 
+@kernel
+def shortening(norm: float, max_norm: float) -> float:
+    """Return the factor that shortens a gradient to `max_norm`; 0 means no limit."""
+    return max_norm / (norm + 1e-6) if max_norm > 0.0 and norm > max_norm else 1.0
+
+
 @kernel(cached=True, fastmath=True)
-def _adam(flat: Any, gradient: Any, first: Any, second: Any, numbers: _Numbers) -> None:
+def move(flat: Any, gradient: Any, first: Any, second: Any, numbers: Numbers) -> None:
+    """Move parameters by one step, and their moments."""
     scale, rate, root, beta1, beta2, epsilon = numbers
     one = np.float32(1.0)
     for j in range(flat.shape[0]):

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from garrison.learn.nn.adam import Adam
+from garrison.learn.nn.epoch import Pace, Step, one_by_one
 from garrison.learn.nn.loss import Means, Rows, Terms, ppo_loss
 from garrison.learn.nn.policy import Policy, views
 from garrison.learn.nn.sampling import Streams
@@ -79,6 +81,10 @@ class AutogradNetwork:
         loss, means = ppo_loss(self.policy.actions, outputs, values, batch, rows, terms)
         loss.backward()  # type: ignore[no-untyped-call]
         return means
+
+    def learn(self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace) -> list[Step]:
+        """Learn from each minibatch in turn, until something is not finite."""
+        return one_by_one(self, batch, minibatches, terms, adam, pace)
 
     def evaluate(self, rollout: Rollout, recurrent_state: torch.Tensor) -> tuple[Floats, Floats]:
         """Return log-probabilities (T, N) of a rollout's choices and values (T + 1, N) under the present weights."""

@@ -15,23 +15,24 @@ import torch
 from numpy.typing import NDArray
 
 from garrison.learn.nn import passes
-from garrison.learn.nn.arithmetic import MASKED
+from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.blas import find_sgemm
+from garrison.learn.nn.epoch import SMALLEST_SHARE, SQUARES, Course, Pace, Step, learn_epoch, one_by_one
 from garrison.learn.nn.layers import ACTIVATIONS
-from garrison.learn.nn.loss import Means, Rows, Samples, Terms
+from garrison.learn.nn.loss import Means, Rows, Terms, samples_of
+from garrison.learn.nn.meeting import leave, make_meeting, open_meeting
 from garrison.learn.nn.passes import Decisions, Net
-from garrison.learn.nn.plan import LayerPlan, ThreadWorkspace
+from garrison.learn.nn.plan import NO_INPUTS, LayerPlan, Seen, ThreadWorkspace, make_gradients
 from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import Streams
 from garrison.learn.rollout import Rollout, TrainingBatch
 from garrison.learn.spaces.categorical import Categorical
+from garrison.learn.spaces.observations import BitsForm
 
 Array = NDArray[Any]
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 
-SMALLEST_SHARE = 128
-"""Fewer rows per thread are not worth waking it."""
 NO_MASKS = np.empty((0, 0), np.bool_)
 NO_STREAMS = np.empty(0, np.uint64)
 
@@ -53,18 +54,20 @@ class CompiledNetwork:
         offsets = actions.offsets.copy()
         offsets[-1] = plan.padded_outputs
         self._net = Net(
+            policy.observations.size,
             plan.actor,
             plan.critic,
             plan.action_head,
             plan.value_head,
             ACTIVATIONS[policy.config.activation],
             policy.flat.numpy(),
-            np.full(plan.padded_outputs, MASKED),
             offsets,
         )
-        self._policy_bias = policy.action_head.bias.detach().numpy()
         heads = len(actions.sizes)
-        self._workspaces = [ThreadWorkspace(policy.observations, plan, len(policy.flat), heads) for _ in range(threads)]
+        self._parts = make_gradients(threads, len(policy.flat))
+        gradients = self._parts[:, : len(policy.flat)]
+        self._workspaces = [ThreadWorkspace(policy.observations, plan, part, heads) for part in gradients]
+        self._meeting = make_meeting(threads)
         # A matrix product that started threads of its own would fight ours for the cores (measured: ten times slower).
         # The number is kept for each thread, so each sets it.
         torch.set_num_threads(1)
@@ -89,18 +92,18 @@ class CompiledNetwork:
         envs: Rows | None = None,
     ) -> None:
         """Draw an action for every environment, or for those in `envs`; writes choices, log_probs and values."""
-        net = self._refreshed()
 
         def act(workspace: ThreadWorkspace, rows: Rows) -> None:
             here = slice(rows[0], rows[-1] + 1)
             passes.act(
                 self._sgemm,
-                net,
-                workspace.scratch.work,
-                workspace.inputs(observations, rows),
+                self._net,
+                workspace.see(observations, rows),
+                rows,
                 masks[here] if len(masks) else masks,
                 streams[here],
                 Decisions(choices[here], log_probs[here], values[here]),
+                workspace.scratch,
             )
 
         self._spread(act, np.arange(len(observations)))
@@ -112,15 +115,14 @@ class CompiledNetwork:
 
         def evaluate(workspace: ThreadWorkspace, rows: Rows) -> None:
             out = Decisions(no_choices, no_log_probs, values[rows[0] : rows[-1] + 1])
-            inputs = workspace.inputs(observations, rows)
-            passes.act(self._sgemm, self._net, workspace.scratch.work, inputs, NO_MASKS, NO_STREAMS, out)
+            seen = workspace.see(observations, rows)
+            passes.act(self._sgemm, self._net, seen, rows, NO_MASKS, NO_STREAMS, out, workspace.scratch)
 
         self._spread(evaluate, np.arange(len(observations)))
         return values
 
     def evaluate(self, rollout: Rollout, recurrent_state: torch.Tensor) -> tuple[Floats, Floats]:
         """Return log-probabilities (T, N) of a rollout's choices and values (T + 1, N) under the present weights."""
-        net = self._refreshed()
         steps, num_envs = rollout.steps, rollout.num_envs
         size = steps * num_envs
         observations, choices, masks = rollout.flat_observations(), rollout.flat_choices(), rollout.flat_masks()
@@ -130,11 +132,12 @@ class CompiledNetwork:
             here = slice(rows[0], rows[-1] + 1)
             passes.evaluate(
                 self._sgemm,
-                net,
-                workspace.scratch.work,
-                workspace.inputs(observations, rows),
+                self._net,
+                workspace.see(observations, rows),
+                rows,
                 masks[here] if len(masks) else masks,
                 Decisions(choices[here], log_probs[here], values[here]),
+                workspace.scratch,
             )
 
         self._spread(evaluate, np.arange(size))
@@ -143,13 +146,12 @@ class CompiledNetwork:
 
     def gradient(self, batch: TrainingBatch, rows: Rows, terms: Terms) -> Means:
         """Write the loss's gradient over the samples `rows` into `gradients`."""
-        net, share = self._refreshed(), 1.0 / len(rows)
-        samples = Samples(batch.choices, batch.masks, batch.log_probs, batch.values, batch.advantages, batch.returns)
-        terms = Terms._make(np.float32(x) for x in terms)
+        share = 1.0 / len(rows)
+        samples, terms = samples_of(batch), Terms._make(np.float32(x) for x in terms)
 
         def learn(workspace: ThreadWorkspace, part: Rows) -> None:
-            inputs = workspace.inputs(batch.observations, part)
-            passes.learn(self._sgemm, net, inputs, part, samples, terms, np.float32(share), workspace.scratch)
+            seen = workspace.see(batch.observations, part)
+            passes.learn(self._sgemm, self._net, seen, part, samples, terms, np.float32(share), workspace.scratch)
 
         used = [workspace.scratch for workspace in self._workspaces[: self._spread(learn, rows)]]
         np.copyto(self.gradients.numpy(), used[0].gradients)
@@ -159,14 +161,52 @@ class CompiledNetwork:
             sums += scratch.sums
         return Means(*(float(x) * share for x in sums))
 
+    def learn(self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace) -> list[Step]:
+        """Learn from each minibatch in turn, until something is not finite."""
+        if type(self.policy.observations) is not BitsForm:
+            return one_by_one(self, batch, minibatches, terms, adam, pace)
+        rates = [adam.rate_and_root(pace.learning_rate, 1 + number) for number in range(len(minibatches))]
+        course = Course(
+            order=np.concatenate(minibatches),
+            borders=np.cumsum([0, *map(len, minibatches)]),
+            samples=samples_of(batch),
+            terms=Terms._make(np.float32(x) for x in terms),
+            normalises=pace.normalises,
+            max_norm=float(pace.max_norm),
+            rates=np.array(rates, np.float32),
+            betas=np.array((adam.beta1, adam.beta2, adam.epsilon), np.float32),
+            first=adam.first.numpy(),
+            second=adam.second.numpy(),
+            gradient=self.gradients.numpy(),
+            parts=self._parts,
+            sums=np.zeros((self.threads, 16)),
+            results=np.zeros((len(minibatches), SQUARES + 1)),
+        )
+        seen = Seen(batch.observations, NO_INPUTS)
+
+        def learn(me: int) -> None:
+            try:
+                learn_epoch(self._sgemm, self._net, seen, course, self._workspaces[me].scratch, self._meeting, me)
+            finally:
+                leave(self._meeting, me)
+
+        open_meeting(self._meeting)
+        others = []
+        try:
+            others = [self._pool.submit(learn, me) for me in range(1, self.threads)]
+            learn(0)
+        finally:
+            leave(self._meeting, 0)  # also if it never came
+        for other in others:
+            other.result()
+        steps = [Step(Means(*result[:SQUARES]), result[SQUARES]) for result in course.results.tolist()]
+        bad = next((number for number, step in enumerate(steps) if not step.is_finite), None)
+        adam.steps += len(steps) if bad is None else bad
+        return steps if bad is None else steps[: bad + 1]
+
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown()
-
-    def _refreshed(self) -> Net:
-        """Return the policy with its present biases, which the passes read padded."""
-        self._net.bias[: len(self._policy_bias)] = self._policy_bias
-        return self._net
 
     def _spread(self, work: Callable[[ThreadWorkspace, Rows], None], rows: Rows) -> int:
         """Let every thread work on its part of the rows; return how many had one."""

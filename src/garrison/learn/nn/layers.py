@@ -30,6 +30,7 @@ class _Column(NamedTuple):
     DX: int = 7  # where the gradient of its inputs begins; -1 if nobody needs it
     DY: int = 8  # where the gradient of its outputs begins
     X_WIDTH: int = 9  # numbers from one row of its inputs to the next
+    TURNED: int = 10  # where its transposed weights begin in a thread's memory; -1 if it has none
 
 
 Column = _Column()
@@ -88,11 +89,14 @@ def linear_backward(
 
 
 @kernel
-def tower_forward(blas: Blas, tower: Table, flat: Floats, work: Floats, n: int, activation: int) -> None:
-    """Compute the outputs of every layer."""
+def tower_forward(
+    blas: Blas, tower: Table, flat: Floats, work: Floats, n: int, activation: int, is_summed: bool
+) -> None:
+    """Compute the outputs of every layer; the first one's sums are there already if `is_summed`."""
     for number in range(tower.shape[0]):
         layer = tower[number]
-        linear_forward(blas, layer, flat, work, n)
+        if number > 0 or not is_summed:
+            linear_forward(blas, layer, flat, work, n)
         outputs = layer[Column.OUTPUTS]
         y = work[layer[Column.Y] : layer[Column.Y] + n * outputs].reshape(n, outputs)
         _activate(y, flat[layer[Column.BIAS] : layer[Column.BIAS] + outputs], activation)
@@ -100,13 +104,17 @@ def tower_forward(blas: Blas, tower: Table, flat: Floats, work: Floats, n: int, 
 
 @kernel
 def tower_backward(
-    blas: Blas, tower: Table, flat: Floats, gradients: Floats, work: Floats, n: int, activation: int
+    blas: Blas, tower: Table, flat: Floats, gradients: Floats, work: Floats, n: int, activation: int, is_summed: bool
 ) -> None:
-    """Add the gradients of every layer's weights and biases, given those of the last outputs."""
+    """Add the gradients of every layer's weights and biases, given those of the last outputs.
+
+    If `is_summed`, the gradient of the first layer's weights is left to who summed them.
+    """
     for number in range(tower.shape[0] - 1, -1, -1):
         layer = tower[number]
         outputs = layer[Column.OUTPUTS]
         y = work[layer[Column.Y] : layer[Column.Y] + n * outputs].reshape(n, outputs)
         dy = work[layer[Column.DY] : layer[Column.DY] + n * outputs].reshape(n, outputs)
         _deactivate(dy, y, gradients[layer[Column.BIAS] : layer[Column.BIAS] + outputs], activation)
-        linear_backward(blas, layer, flat, gradients, work, n, 0.0)
+        if number > 0 or not is_summed:
+            linear_backward(blas, layer, flat, gradients, work, n, 0.0)

@@ -5,11 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.learn.nn.arithmetic import MASKED
+from garrison.learn.nn.bits import Bits
 from garrison.learn.nn.layers import Column, Floats, Table
-from garrison.learn.nn.loss import Means, Rows
+from garrison.learn.nn.loss import GROUP, Means, Rows
 from garrison.learn.nn.parameters import layer_name
 from garrison.learn.nn.policy import Policy
-from garrison.learn.spaces.observations import ObservationForm
+from garrison.learn.spaces.observations import BitsForm, ObservationForm
 
 CHUNK = 256
 """Samples that a thread works on at once: few enough for its core's second-level cache."""
@@ -27,6 +29,7 @@ class LayerPlan:
     def __init__(self, policy: Policy) -> None:
         self._places = policy.places()
         self.workspace_size = 0  # in floats
+        self.turned_size = 0  # in floats
         inputs = self._reserve(policy.observations.size)
         layers = len(policy.config.hidden)
         # The extra inputs of a critic stand behind those of the actor, which leaves them out.
@@ -53,6 +56,9 @@ class LayerPlan:
         rows, dx = [], -1  # nobody needs the gradient of the network's inputs
         for number in range(layers):
             rows.append(self._layer(layer_name(name, number), x, dx, x_width=x_width))
+            if number == 0:
+                rows[0][Column.TURNED] = self.turned_size
+                self.turned_size += rows[0][Column.INPUTS] * rows[0][Column.OUTPUTS]
             x, dx, x_width = rows[-1][Column.Y], rows[-1][Column.DY], 0
         return np.array(rows, np.int64).reshape(len(rows), len(Column)), x, dx
 
@@ -61,7 +67,8 @@ class LayerPlan:
         outputs, inputs = weight.shape
         width = width or outputs
         y, dy = self._reserve(width), self._reserve(width)
-        return np.array([weight.begin, bias.begin, inputs, outputs, width, x, y, dx, dy, x_width or inputs], np.int64)
+        x_width = x_width or inputs
+        return np.array([weight.begin, bias.begin, inputs, outputs, width, x, y, dx, dy, x_width, -1], np.int64)
 
 
 class Scratch(NamedTuple):
@@ -71,6 +78,16 @@ class Scratch(NamedTuple):
     """Activations and their gradients of one chunk of samples."""
     gradients: Floats
     """Of all parameters, over the thread's part of a minibatch."""
+    turned: Floats
+    """The weights of the towers' first layers, transposed; see `bits`."""
+    turned_gradients: Floats
+    """Their gradients, likewise."""
+    columns: NDArray[np.int32]
+    """See `bits.Ones`."""
+    ends: Rows
+    """See `bits.Ones`."""
+    bias: Floats
+    """The action head's biases; the padding's make it impossible."""
     bias_gradient: Floats
     """Of the action head's biases, padded."""
     weights: Floats
@@ -81,28 +98,57 @@ class Scratch(NamedTuple):
     """The parts of the loss, in the order of `Means`."""
 
 
+class Seen(NamedTuple):
+    """What a pass reads its observations from; the other of the two is empty."""
+
+    bits: Bits
+    """Of all observations, packed; which of them are meant is said by their rows."""
+    inputs: Floats
+    """The network inputs of the observations that are meant."""
+
+
+NO_BITS = np.empty((0, 0), np.uint8)
+NO_INPUTS = np.empty((0, 0), np.float32)
+
+
+def make_gradients(threads: int, parameters: int) -> Floats:
+    """Return a row for the gradient of each thread: as long as the parameters, and some more."""
+    width = -(-(parameters + CACHE_LINE_MARGIN) // CACHE_LINE_MARGIN) * CACHE_LINE_MARGIN
+    return _zeros(threads * width, np.float32).reshape(threads, width)
+
+
 class ThreadWorkspace:
     """The memory of one thread."""
 
-    def __init__(self, form: ObservationForm, plan: LayerPlan, parameters: int, heads: int) -> None:
+    def __init__(self, form: ObservationForm, plan: LayerPlan, gradients: Floats, heads: int) -> None:
         self._form = form
         self._inputs = np.empty((0, form.size), np.float32)
+        is_bits = type(form) is BitsForm
+        places = CHUNK * form.size + 8 if is_bits else 0
         self.scratch = Scratch(
             work=_zeros(plan.workspace_size, np.float32),
-            gradients=_zeros(parameters, np.float32),
+            gradients=gradients,
+            turned=_zeros(plan.turned_size if is_bits else 0, np.float32),
+            turned_gradients=_zeros(plan.turned_size if is_bits else 0, np.float32),
+            columns=_zeros(places, np.int32),
+            ends=_zeros(CHUNK, np.int64),
+            bias=_zeros(plan.padded_outputs, np.float32),
             bias_gradient=_zeros(plan.padded_outputs, np.float32),
-            weights=_zeros(plan.padded_outputs, np.float32),
-            heads=_zeros(3 * heads, np.float32).reshape(-1, 3),
+            weights=_zeros(GROUP * plan.padded_outputs, np.float32).reshape(GROUP, -1),
+            heads=_zeros(GROUP * heads * 3, np.float32).reshape(GROUP, heads, 3),
             sums=_zeros(len(Means._fields), np.float64),
         )
+        self.scratch.bias[:] = MASKED
 
-    def inputs(self, observations: NDArray[Any], rows: Rows) -> Floats:
-        """Return the network inputs of stored observations, in memory that grows as needed."""
+    def see(self, observations: NDArray[Any], rows: Rows) -> Seen:
+        """Return what a pass reads the stored observations `rows` from, in memory that grows as needed."""
+        if type(self._form) is BitsForm:
+            return Seen(observations, NO_INPUTS)
         if len(self._inputs) < len(rows):
             self._inputs = np.empty((len(rows), self._form.size), np.float32)
         inputs = self._inputs[: len(rows)]
         self._form.inputs(observations, rows, inputs.reshape(len(rows), *self._form.input_shape))
-        return inputs
+        return Seen(NO_BITS, inputs)
 
 
 def _zeros(size: int, dtype: type[Any]) -> NDArray[Any]:

@@ -1,0 +1,170 @@
+"""One epoch: for each minibatch its gradient and a step of Adam.
+
+`one_by_one` does it through Python, for every network. `learn_epoch` is each thread's part of the same in compiled
+code, from the first minibatch to the last: the threads share a minibatch's samples, and then its parameters.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from garrison.jit import kernel
+from garrison.learn.nn.adam import Adam, Numbers, move, shortening
+from garrison.learn.nn.loss import Means, Rows, Samples, Terms, normalisation
+from garrison.learn.nn.meeting import Meeting, meet
+from garrison.learn.nn.passes import Net, learn
+from garrison.learn.nn.plan import Scratch, Seen
+from garrison.learn.rollout import TrainingBatch
+
+if TYPE_CHECKING:
+    from garrison.learn.nn.network import Network
+
+Floats = NDArray[np.float32]
+
+SQUARES = len(Means._fields)
+"""The place of a gradient's squares behind the parts of the loss."""
+SMALLEST_SHARE = 128
+"""Fewer rows per thread are not worth waking it."""
+
+
+class Pace(NamedTuple):
+    """How far a minibatch moves the parameters."""
+
+    learning_rate: float
+    max_norm: float
+    normalises: bool
+    """Whether the advantages of each minibatch are normalised."""
+
+
+class Step(NamedTuple):
+    """What a minibatch did: the parts of its loss, and the length of its gradient."""
+
+    means: Means
+    norm: float
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether learning may go on."""
+        return bool(np.isfinite((*self.means, self.norm)).all())
+
+
+def one_by_one(
+    network: "Network", batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace
+) -> list[Step]:
+    """Learn from each minibatch in turn, until something is not finite."""
+    steps: list[Step] = []
+    for rows in minibatches:
+        if pace.normalises:
+            mean, scale = normalisation(batch.advantages[rows][batch.counted.reshape(-1)[rows]])
+            terms = terms._replace(advantage_mean=mean, advantage_scale=scale)
+        means = network.gradient(batch, rows, terms)
+        steps.append(Step(means, adam.step(network.gradients, pace.learning_rate, pace.max_norm)))
+        if not steps[-1].is_finite:
+            break
+    return steps
+
+
+class Course(NamedTuple):
+    """What all threads of an epoch share."""
+
+    order: Rows
+    """The samples, minibatch by minibatch."""
+    borders: Rows
+    """Where minibatches begin and end in it."""
+    samples: Samples
+    terms: Terms
+    normalises: bool
+    max_norm: float
+    rates: Floats
+    """(minibatches, 2): see `Adam.rate_and_root`."""
+    betas: Floats
+    """Adam's two, and its epsilon."""
+    first: Floats
+    second: Floats
+    """Adam's moments."""
+    gradient: Floats
+    """Of all samples of a minibatch, written."""
+    parts: Floats
+    """(threads, at least parameters): the threads' own gradients."""
+    sums: NDArray[np.float64]
+    """(threads, 16): of each thread's samples the parts of the loss, in the order of `Means`, and of its part of the
+    gradient the sum of squares; then nothing, so that no two threads share a cache line."""
+    results: NDArray[np.float64]
+    """(minibatches, 6): of each minibatch its `Means` and its gradient's length, written."""
+
+
+@kernel
+def share_of(rows: Rows, threads: int, me: int) -> Rows:
+    """Return thread `me`'s part of the rows, in parts whose lengths differ by one at most, longer ones first."""
+    used = max(1, min(threads, rows.shape[0] // SMALLEST_SHARE))
+    if me >= used:
+        return rows[:0]
+    size, longer = rows.shape[0] // used, rows.shape[0] % used
+    begin = me * size + min(me, longer)
+    return rows[begin : begin + size + (1 if me < longer else 0)]
+
+
+@kernel(fastmath=True)
+def _normalised(terms: Terms, advantages: Floats, rows: Rows) -> Terms:
+    """Return the terms with what gives the advantages of these rows mean 0 and deviation 1."""
+    mean = 0.0
+    for i in rows:
+        mean += np.float64(advantages[i])
+    mean /= rows.shape[0]
+    variance = 0.0
+    for i in rows:
+        variance += (np.float64(advantages[i]) - mean) ** 2
+    scale = 1.0 / (np.sqrt(variance / rows.shape[0]) + 1e-8)
+    clip, value_clip, value_coef, entropy_coef, _, _ = terms
+    return Terms(clip, value_clip, value_coef, entropy_coef, np.float32(mean), np.float32(scale))
+
+
+@kernel(fastmath=True)
+def _add_parts(parts: Floats, begin: int, end: int, gradient: Floats) -> float:
+    """Write the sum of the threads' gradients from `begin` to `end`, in their order; return the sum of its squares."""
+    gradient[:] = parts[0, begin:end]
+    for other in range(1, parts.shape[0]):
+        part = parts[other, begin:end]
+        for j in range(gradient.shape[0]):
+            gradient[j] += part[j]
+    squares = 0.0
+    for j in range(gradient.shape[0]):
+        squares += np.float64(gradient[j]) * np.float64(gradient[j])
+    return squares
+
+
+@kernel(cached=True)
+def learn_epoch(sgemm: Any, net: Net, seen: Seen, course: Course, scratch: Scratch, meeting: Meeting, me: int) -> None:
+    """Do thread `me`'s part of every minibatch, until something is not finite or another thread has given up."""
+    threads, size = meeting.threads, net.flat.shape[0]
+    begin, end = size * me // threads, size * (me + 1) // threads
+    beta1, beta2, epsilon = course.betas
+    for number in range(course.rates.shape[0]):
+        rows = course.order[course.borders[number] : course.borders[number + 1]]
+        share = 1.0 / rows.shape[0]
+        terms = _normalised(course.terms, course.samples.advantages, rows) if course.normalises else course.terms
+        mine = share_of(rows, threads, me)
+        learn(sgemm, net, seen, mine, course.samples, terms, np.float32(share), scratch)
+        course.sums[me, :SQUARES] = scratch.sums
+        if not meet(meeting, me):
+            return
+        # From here on, a thread has a part of the parameters instead of samples.
+        course.sums[me, SQUARES] = _add_parts(course.parts, begin, end, course.gradient[begin:end])
+        if not meet(meeting, me):
+            return
+        result = np.zeros(SQUARES + 1)
+        for other in range(threads):
+            result += course.sums[other, : SQUARES + 1]
+        norm = np.sqrt(result[SQUARES])
+        if me == 0:
+            course.results[number, :SQUARES] = result[:SQUARES] * share
+            course.results[number, SQUARES] = norm
+        if not np.isfinite(result).all():
+            return
+        scale = np.float32(shortening(norm, course.max_norm))
+        numbers = Numbers(scale, course.rates[number, 0], course.rates[number, 1], beta1, beta2, epsilon)
+        first, second = course.first[begin:end], course.second[begin:end]
+        move(net.flat[begin:end], course.gradient[begin:end], first, second, numbers)
+        if not meet(meeting, me):
+            return
