@@ -22,7 +22,6 @@ from garrison.bench.method.partners import pair
 from garrison.bench.method.terminal import print_table
 from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.keep import keep
-from garrison.bench.publish.peer_tables import CLASSIC, classic_lines
 from garrison.bench.publish.stepping_tables import WINNERS, winners
 from garrison.bench.publish.stored import measured
 from garrison.bench.suites import classic_control, peer_vectors
@@ -89,9 +88,8 @@ def run(arguments: Arguments) -> int:
         for said in classic_control.missing():
             print(said)
         result = _measure(classic_control.rows(arguments.quick), arguments)
-        record = result.record()
-        keep(arguments.out, classic_control.RESULT, record)
-        print_apart("steps/s", CLASSIC, classic_lines(record), record)
+        keep(arguments.out, classic_control.RESULT, result.record())
+        result.print("Gymnasium's CartPole and Pendulum, beside EnvPool's")
     return 0
 
 

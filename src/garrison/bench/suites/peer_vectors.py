@@ -5,6 +5,7 @@ whatever is ready takes half of all at once, as our `async` does. Processes are 
 """
 
 import importlib.util
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -122,6 +123,8 @@ def tianshou(env: str, options: dict[str, Any], num_envs: int, kind: str) -> Ite
 def torchrl_parallel(env: str, options: dict[str, Any], num_envs: int, kind: str, workers: int) -> Iterator[Work]:
     """Step TorchRL's ParallelEnv: a process per environment, or a SerialEnv of them in each of some."""
     import torch
+
+    _hide_procgen()
     from torchrl.envs import ParallelEnv, SerialEnv
 
     make_one = partial(_wrapped, env, options)
@@ -150,6 +153,8 @@ def torchrl_parallel(env: str, options: dict[str, Any], num_envs: int, kind: str
 def torchrl_async(env: str, options: dict[str, Any], num_envs: int, kind: str, workers: int) -> Iterator[Work]:
     """Step TorchRL's AsyncEnvPool: a process per environment, or threads for them in each of some."""
     import torch
+
+    _hide_procgen()
     from torchrl.envs import AsyncEnvPool
 
     each = -(-num_envs // workers) if kind == "groups" else 1
@@ -174,10 +179,17 @@ def torchrl_async(env: str, options: dict[str, Any], num_envs: int, kind: str, w
     envs.close()
 
 
-def _wrapped(env: str, options: dict[str, Any]) -> Any:
-    from torchrl.envs import GymWrapper
+def _hide_procgen() -> None:
+    """Let TorchRL believe that there is no Procgen: it would import it, and fail without gym3, which we do without."""
+    modules: dict[str, Any] = sys.modules
+    modules.setdefault("procgen", None)
 
-    return GymWrapper(maker(env, options)(), categorical_action_encoding=True)  # numbers, not rows of 145 bits
+
+def _wrapped(env: str, options: dict[str, Any]) -> Any:
+    from torchrl.envs import GymWrapper, set_gym_backend
+
+    with set_gym_backend("gymnasium"):  # PufferLib brings the old gym, which it would prefer
+        return GymWrapper(maker(env, options)(), categorical_action_encoding=True)  # numbers, not rows of 145 bits
 
 
 def _space(env: str, options: dict[str, Any]) -> Any:
