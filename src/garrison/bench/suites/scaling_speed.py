@@ -100,7 +100,7 @@ def run(arguments: Arguments) -> int:
     if not checks_only:
         title = "the native batch by number of environments"
         print_apart(title, sizes_header(record), size_lines(record), record)
-    print_table("measured parts", PARTS, part_rows(record), text=PARTS)
+    print_table("measured parts", PARTS, part_rows(record), text=PARTS[:2])
     print_table("forecast beside measurement", CHECK, check_rows(record), text=("verdict",))
     if not checks_only:
         print_table("forecast for larger machines", forecast_header(), forecast_rows(record))
