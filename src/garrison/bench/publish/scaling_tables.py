@@ -92,7 +92,7 @@ def _native_rows(rows: Sequence[StoredRow]) -> list[tuple[str, ...]]:
         _part("cost, out of cache", far, f"an environment of a batch of {largest:,}, one thread"),
         _part("hand-over", [p.wake for p in parts], "what a second thread adds to a step"),
         _part("each thread", [p.each for p in parts], f"what each further one adds, {CROWD} threads on two cores"),
-        _share("together", [p.together for p in parts], "speed of each of two cores that step batches side by side"),
+        _share("in step", [p.in_step for p in parts], "speed of each of two threads that wait for each other"),
         ("bytes", "moved by a step of an environment: at least, at most", _span(least, most, short)),
         ("copying", "bytes/s that one thread reads and writes", _rates([p.copy_one for p in parts])),
         ("copying, two", "bytes/s that two threads read and write", _rates([p.copy_pair for p in parts])),
@@ -122,8 +122,12 @@ def _training_rows(rows: Sequence[StoredRow]) -> list[tuple[str, ...]]:
     if not parts:
         return []
     least, most = ([serial_share(p, hopeful) for p in parts] for hopeful in (True, False))
+    beside = "speed of each of two cores that step batches side by side"
     what = "the share of training that a second core did not make shorter: at least, at most"
-    return [("serial, PPO", what, _span(least, most, "{:.0%}".format))]
+    return [
+        _share("together, batches", [p.together for p in parts], beside),
+        ("serial, PPO", what, _span(least, most, "{:.0%}".format)),
+    ]
 
 
 def forecast_header() -> tuple[str, ...]:
