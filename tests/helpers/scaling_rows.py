@@ -16,7 +16,7 @@ NATIVE = NativeParts(
     costs={1: 100 * NS, 1_000: 100 * NS, 10_000: 110 * NS, 1_000_000: 200 * NS},
     wake=20 * US,
     each=10 * US,
-    together=0.9,
+    in_step=0.85,
     bytes_least=700.0,
     bytes_most=1400.0,
     copy_one=10e9,
@@ -57,9 +57,11 @@ def step_of(envs: int, threads: int) -> float:
     return native_seconds(NATIVE, envs, threads, hopeful=False) / envs
 
 
-def handed_over(threads: int) -> float:
-    model = NativeParts(**{**vars(NATIVE), "costs": {4_000: 105 * NS}})
-    return native_seconds(model, 4_000, threads, hopeful=False) / 4_000
+def handed_over(envs: int, threads: int) -> float:
+    """Return what a step takes on two cores, which more threads do not make more of."""
+    model = NativeParts(**{**vars(NATIVE), "costs": {4_000: 105 * NS, 40_000: 120 * NS}})
+    crowd = max(0, threads - 2) * NATIVE.each
+    return (native_seconds(model, envs, min(threads, 2), hopeful=False) + crowd) / envs
 
 
 def behind(envs: int, workers: int, cost: str = "free") -> float:
@@ -72,7 +74,8 @@ def scaling_rows(cores: int = 2, slower: float = 1.0) -> list[StoredRow]:
     rows += [row(batch(n, 2), step_of(n, 2), **MOVED) for n in NATIVE.costs]
     rows += [row(batch(10_000, k), slower * step_of(10_000, k), **MOVED) for k in (4, 8) if k <= cores]
     rows.append(row(parts_of.BATCHES_BESIDE, (NATIVE.costs[10_000] + NATIVE.call / 10_000) / 2 / 0.9))
-    rows += [row(on_two_cores(batch(4_000, k)), handed_over(k)) for k in (1, 2, 8)]
+    places = [(4_000, 1), (4_000, 2), (4_000, 8), (40_000, 1), (40_000, 2)]
+    rows += [row(on_two_cores(batch(n, k)), handed_over(n, k)) for n, k in places]
     rows += [row(copying(1), 1 / 10e9), row(copying(2), 1 / 16e9)]
     rows += [row(loop(cost), seconds) for cost, seconds in WORKERS.steps.items()]
     rows.append(row(parts_of.LOOPS_BESIDE, 500 * US / 2 / 0.8))

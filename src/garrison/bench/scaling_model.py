@@ -11,9 +11,10 @@ Worker processes, n environments over w workers (`worker_seconds`):
 Training (`training_seconds`): Amdahl's law, with the share that was serial when the second core came.
 
 What cannot be known from two cores is assumed twice. The *cautious* line takes it to be as bad as it was here: threads
-that take turns on two cores, cores that slow each other down, no more memory bandwidth than two cores have. The
-*hopeful* line takes it to cost nothing: threads wake side by side, every core is as quick as a lone one and finds its
-share of the batch in its own cache, and brings its own bandwidth. A forecast reaches from one line to the other.
+that take turns on two cores, cores that slow each other down and wait for each other, no more memory bandwidth than two
+cores have. The *hopeful* line takes it to cost nothing: threads wake side by side, every core is as quick as a lone one
+and finds its share of the batch in its own cache, and brings its own bandwidth. A forecast reaches from one line to the
+other.
 """
 
 import math
@@ -45,8 +46,8 @@ class NativeParts:
     """Handing slices to a second thread and waiting for it."""
     each: float
     """The same for each further thread, with more threads than cores."""
-    together: float
-    """How quick each of two cores is beside the other, as a share of a lone one."""
+    in_step: float
+    """How quick each of two threads is that wait for each other after every step, as a share of a lone one."""
     bytes_least: float
     """Bytes that a step of an environment moves if it reads only what it changes,"""
     bytes_most: float
@@ -63,7 +64,7 @@ def native_seconds(parts: NativeParts, envs: int, threads: int, hopeful: bool) -
     if threads == 1:
         return parts.call + envs * cost
     hand_over = parts.wake + (0.0 if hopeful else (threads - PAIR) * parts.each)
-    computing = min(cost, parts.near) / threads if hopeful else cost / (threads * parts.together)
+    computing = min(cost, parts.near) / threads if hopeful else cost / (threads * parts.in_step)
     return parts.call + hand_over + envs * max(computing, memory_seconds(parts, envs, threads, hopeful))
 
 

@@ -20,8 +20,8 @@ IN_CACHE = 1_000
 """Environments of a batch that a core's own cache holds."""
 IN_THREADS = 10_000
 """Environments of the batch that threads share, and of those that run side by side."""
-HANDED_OVER = 4_000
-"""Environments of the batch that tells what threads cost: the less its steps take, the more precisely it does."""
+HANDED_OVER, HANDED_MANY = 4_000, 40_000
+"""Environments of the batches that tell what two threads cost: a part for every step, and one of all the work."""
 CROWD = 8
 """Threads or workers that take turns on two cores."""
 FEW, MANY = 2, 512
@@ -79,9 +79,7 @@ def native_parts(rows: Sequence[StoredRow]) -> list[NativeParts]:
     wanted: dict[Any, Labels] = {n: batch(n) for n in sizes}
     wanted |= {
         "pair": batch(largest, PAIR),
-        "beside": BATCHES_BESIDE,
-        "alone": on_two_cores(batch(HANDED_OVER)),
-        "two": on_two_cores(batch(HANDED_OVER, PAIR)),
+        **{(n, k): on_two_cores(batch(n, k)) for n in (HANDED_OVER, HANDED_MANY) for k in (1, PAIR)},
         "crowd": on_two_cores(batch(HANDED_OVER, CROWD)),
         "copy one": copying(1),
         "copy pair": copying(PAIR),
@@ -94,16 +92,18 @@ def native_parts(rows: Sequence[StoredRow]) -> list[NativeParts]:
 def _native(seconds: dict[Any, float], sizes: Sequence[int], moved: dict[str, float]) -> NativeParts:
     near = (IN_CACHE * seconds[IN_CACHE] - seconds[1]) / (IN_CACHE - 1)
     call = max(0.0, seconds[1] - near)
-    together = _together(PAIR * seconds["beside"], seconds[IN_THREADS])
-    alone = HANDED_OVER * seconds["alone"] - call
+    # A step of two threads is hand-over + work / (2 in_step): two sizes, two unknowns.
+    few, many = HANDED_OVER * seconds[HANDED_OVER, 1] - call, HANDED_MANY * seconds[HANDED_MANY, 1] - call
+    in_two, more = (n * seconds[n, PAIR] - call for n in (HANDED_OVER, HANDED_MANY))
+    in_step = _share_of(many - few, PAIR * (more - in_two)) if more > in_two else 1.0
     copy_pair = 1 / seconds["copy pair"]
     return NativeParts(
         call=call,
         near=near,
         costs={n: max(near / 2, seconds[n] - call / n) for n in sizes},
-        wake=max(0.0, HANDED_OVER * seconds["two"] - call - alone / (PAIR * together)),
-        each=max(0.0, HANDED_OVER * (seconds["crowd"] - seconds["two"]) / (CROWD - PAIR)),
-        together=together,
+        wake=max(0.0, in_two - few / (PAIR * in_step)),
+        each=max(0.0, (HANDED_OVER * seconds["crowd"] - call - in_two) / (CROWD - PAIR)),
+        in_step=in_step,
         bytes_least=moved["bytes_least"],
         # A batch that is stepped so quickly cannot move more.
         bytes_most=max(moved["bytes_least"], min(moved["bytes_most"], copy_pair * seconds["pair"])),
@@ -121,7 +121,7 @@ def worker_parts(rows: Sequence[StoredRow]) -> list[WorkerParts]:
 
 
 def _workers(seconds: dict[Any, float]) -> WorkerParts:
-    together = _together(PAIR * seconds["beside"], seconds[BESIDE])
+    together = _share_of(seconds[BESIDE], PAIR * seconds["beside"])
     step = {place: place[0] * seconds[place] for place in seconds if isinstance(place, tuple)}
     alone, pair = ((step[MANY, w] - step[FEW, w]) / (MANY - FEW) for w in (1, PAIR))
     # alone = caller + worker; pair = caller + worker / (2 together): nobody shares the caller's part.
@@ -150,7 +150,7 @@ def training_parts(rows: Sequence[StoredRow]) -> list[TrainingParts]:
         "batch": batch(IN_THREADS),
     }
     return [
-        TrainingParts(each["one"], each["two"], _together(PAIR * each["beside"], each["batch"]))
+        TrainingParts(each["one"], each["two"], _share_of(each["batch"], PAIR * each["beside"]))
         for each in times(rows, wanted)
     ]
 
@@ -165,6 +165,6 @@ def times(rows: Sequence[StoredRow], wanted: dict[Any, Labels]) -> list[dict[Any
     return [dict(zip(found, each, strict=True)) for each in zip(*by_row, strict=False)]
 
 
-def _together(beside: float, alone: float) -> float:
+def _share_of(alone: float, beside: float) -> float:
     """Return the share of a lone core's speed that each of two has; above a half, or the second would be no gain."""
     return min(1.0, max(0.51, alone / beside))

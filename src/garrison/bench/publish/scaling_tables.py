@@ -45,7 +45,7 @@ from garrison.report.page import Page, Series, lines
 MACHINES = (8, 32, 96)
 """Numbers of cores that are forecast."""
 NODES = (1, 8, 32, 96)
-PARTS = ("part", "measured", "what it is")
+PARTS = ("part", "what it is", "measured")
 CHECK = ("", "cores", "forecast, steps/s", "measured", "measured / forecast", "verdict")
 
 
@@ -92,11 +92,11 @@ def _native_rows(rows: Sequence[StoredRow]) -> list[tuple[str, ...]]:
         _part("cost, out of cache", far, f"an environment of a batch of {largest:,}, one thread"),
         _part("hand-over", [p.wake for p in parts], "what a second thread adds to a step"),
         _part("each thread", [p.each for p in parts], f"what each further one adds, {CROWD} threads on two cores"),
-        _share("together", [p.together for p in parts], "speed of each of two cores that step batches side by side"),
-        ("bytes", _span(least, most, short), "moved by a step of an environment: at least, at most"),
-        ("copying", _rates([p.copy_one for p in parts]), "bytes/s that one thread reads and writes"),
-        ("copying, two", _rates([p.copy_pair for p in parts]), "bytes/s that two threads read and write"),
-        ("needed", _rates(needed), f"bytes/s that one thread moves at most when it steps {largest:,} environments"),
+        _share("in step", [p.in_step for p in parts], "speed of each of two threads that wait for each other"),
+        ("bytes", "moved by a step of an environment: at least, at most", _span(least, most, short)),
+        ("copying", "bytes/s that one thread reads and writes", _rates([p.copy_one for p in parts])),
+        ("copying, two", "bytes/s that two threads read and write", _rates([p.copy_pair for p in parts])),
+        ("needed", f"bytes/s that one thread moves at most when it steps {largest:,} environments", _rates(needed)),
     ]
 
 
@@ -122,12 +122,11 @@ def _training_rows(rows: Sequence[StoredRow]) -> list[tuple[str, ...]]:
     if not parts:
         return []
     least, most = ([serial_share(p, hopeful) for p in parts] for hopeful in (True, False))
+    beside = "speed of each of two cores that step batches side by side"
+    what = "the share of training that a second core did not make shorter: at least, at most"
     return [
-        (
-            "PPO, serial",
-            _span(least, most, "{:.0%}".format),
-            "what a second core did not make shorter, at least, at most",
-        )
+        _share("together, batches", [p.together for p in parts], beside),
+        ("serial, PPO", what, _span(least, most, "{:.0%}".format)),
     ]
 
 
@@ -159,9 +158,8 @@ def _checked(case: Case, rows: Sequence[StoredRow], most: int) -> list[tuple[str
         if row := find(rows, **case.row(cores)):
             ahead, got = case.rate(cores), estimated(row)
             seen = ahead.compare(rates(row))
-            found.append(
-                (case.name, str(cores), _ends(ahead), got.text(), seen.times.times(), seen.verdict + got.caveat)
-            )
+            verdict = seen.verdict if got.is_interval else f"{seen.verdict} ({plural(got.rounds, 'round')})"
+            found.append((case.name, str(cores), _ends(ahead), got.text(), seen.times.times(), verdict))
     return found
 
 
@@ -191,7 +189,7 @@ def batch_table(folder: Path) -> str:
 def parts_table(folder: Path) -> str:
     """Return the measured parts of the model."""
     result = load(folder, "scaling")
-    return markdown(PARTS, part_rows(result), f"{source(result, 'scaling')}", left=1)
+    return markdown(PARTS, part_rows(result), source(result, "scaling"), left=2)
 
 
 def cores_table(folder: Path) -> str:
@@ -284,11 +282,11 @@ def _most_threads(result: StoredResult) -> int:
 
 
 def _part(name: str, seconds: Sequence[float], what: str) -> tuple[str, ...]:
-    return (name, estimate(seconds).text(duration), what)
+    return (name, what, estimate(seconds).text(duration))
 
 
 def _share(name: str, shares: Sequence[float], what: str) -> tuple[str, ...]:
-    return (name, estimate(shares).text("{:.1%}".format), what)
+    return (name, what, estimate(shares).text("{:.1%}".format))
 
 
 def _rates(values: Sequence[float]) -> str:

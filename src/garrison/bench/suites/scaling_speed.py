@@ -28,6 +28,7 @@ from garrison.bench.publish.scaling_parts import (
     CROWD,
     FEW,
     FORECAST_COSTS,
+    HANDED_MANY,
     HANDED_OVER,
     IN_CACHE,
     IN_THREADS,
@@ -100,7 +101,7 @@ def run(arguments: Arguments) -> int:
     if not checks_only:
         title = "the native batch by number of environments"
         print_apart(title, sizes_header(record), size_lines(record), record)
-    print_table("measured parts", PARTS, part_rows(record), text=PARTS)
+    print_table("measured parts", PARTS, part_rows(record), text=PARTS[:2])
     print_table("forecast beside measurement", CHECK, check_rows(record), text=("verdict",))
     if not checks_only:
         print_table("forecast for larger machines", forecast_header(), forecast_rows(record))
@@ -150,7 +151,8 @@ def checking(sizes: Sequence[int], counts: Sequence[int]) -> list[Configuration]
     rows = [_batch(n, 1) for n in sizes]
     rows += [_batch(n, threads) for n in checked_sizes(sizes) for threads in (*counts, PAIR)]
     rows.append(Configuration(BATCHES_BESIDE, f"{WORKLOADS}:side_by_side", {"num_envs": IN_THREADS}))
-    rows += [_on_two_cores(_batch(HANDED_OVER, threads)) for threads in (1, PAIR, CROWD)]
+    rows += [_on_two_cores(_batch(n, k)) for n in (HANDED_OVER, HANDED_MANY) for k in (1, PAIR)]
+    rows.append(_on_two_cores(_batch(HANDED_OVER, CROWD)))
     rows += [Configuration(copying(k), f"{WORKLOADS}:memory_copy", {"threads": k}) for k in (1, PAIR)]
     for cost in COSTS:
         rows.append(Configuration(loop(cost), f"{STEPPING}:plain", _given(LOOPED, rounds[cost])))
