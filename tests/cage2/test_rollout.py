@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 
-from garrison.agents.scripted import SCRIPTED
+from garrison.agents.scripted import FIRST_OF_BLOCK, SCRIPTED
 from garrison.cage2 import Cycle, Reactions, VectorEnv
 from garrison.cage2 import vector_env as module
-from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS
+from garrison.cage2.names import NUM_ACTIONS, NUM_HOSTS, Host
 from garrison.cage2.rolled_out import RolloutResult
 from garrison.cage2.workflow import Workflow
 from garrison.errors import UserError
 
 MIX = {"bline": 0.4, "meander": 0.4, "sleep": 0.2}
 MODES = ("NextStep", "SameStep")
+REMOVE, RESTORE, USER0 = FIRST_OF_BLOCK["remove"], FIRST_OF_BLOCK["restore"], int(Host.USER0)
 
 
 def pair(n: int = 5, seed: int = 3, **settings: Any) -> tuple[VectorEnv, VectorEnv]:
@@ -115,25 +116,25 @@ def test_policies_play_as_the_scripted_agents_do(name: str) -> None:
 
 def restore_what_is_believed_compromised() -> Reactions:
     table = np.full((NUM_HOSTS, 16), -1)
-    table[:, 4:] = 132 + np.arange(NUM_HOSTS)[:, None]
+    table[:, 4:] = RESTORE + np.arange(NUM_HOSTS)[:, None]
     return Reactions(table, otherwise=0)
 
 
 @numba.njit
 def remove_after_an_alert(observation: Any, t: int, memory: Any) -> int:
     monitored = t > 0 and memory[0] == 1
-    for h in range(12):
-        if monitored and observation[4 * h + 1] != 0:
+    for h in range(NUM_HOSTS):
+        if monitored and h != USER0 and observation[4 * h + 1] != 0:
             memory[0] = 0
-            return 15 + h
+            return REMOVE + h
     memory[0] = 1
     return 1
 
 
 POLICIES = {
     "belief-restore": restore_what_is_believed_compromised(),
-    "react-restore": Cycle([1, *(132 + h for h in range(12))]),
-    "shield": Cycle([132 + 7, *[0] * 29]),
+    "react-restore": Cycle([1, *(RESTORE + h for h in range(NUM_HOSTS) if h != USER0)]),
+    "shield": Cycle([RESTORE + Host.OP_SERVER0, *[0] * 29]),
     "alert-remove": remove_after_an_alert,
 }
 

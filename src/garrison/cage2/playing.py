@@ -186,6 +186,5 @@ NO_POLICY: tuple[Any, ...] = (GIVEN, np.zeros((0, 0), np.int64), 0, np.zeros((0,
 
 def get_ready(arguments: Any) -> None:
     """Compile the kernel for these arguments of `play_share`, or load it from the cache; nothing is played."""
-    call_in_turn(
-        [lambda: play_share(*arguments, 0, 1, make_board(1, 0), 0, NO_CALL)], takes_long=not is_compiled(play_share)
-    )
+    play: Any = play_share
+    call_in_turn([lambda: play(*arguments, 0, 1, make_board(1, 0), 0, NO_CALL)], takes_long=not is_compiled(play))

@@ -75,6 +75,7 @@ CHUNK = 64  # environments that a thread takes at a time, at most: in a rollout 
 STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+Arrays = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]  # how many they are is part of a kernel's signature
 Ids = Sequence[int] | NDArray[np.integer[Any]] | None
 
 
@@ -466,7 +467,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         """How many environments a thread takes at a time: so few that nobody waits long for the last."""
         return CHUNK if self._threads == 1 else max(1, min(CHUNK, self.num_envs // (8 * self._threads)))
 
-    def _arrays(self) -> Any:
+    def _arrays(self) -> Arrays:
         """Return the arrays of a kernel that steps the batch."""
         return (
             *self._records,
