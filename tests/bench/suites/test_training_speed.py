@@ -47,3 +47,22 @@ def test_rows_come_from_groups_and_their_names_differ(monkeypatch: pytest.Monkey
     assert names[-1] == "another"
     assert len(set(names)) == len(names)
     assert {row.name for row in training_speed.configurations(quick=True)} < set(names)
+
+
+def test_every_peer_is_beside_us_on_both_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    peers = ["CleanRL-style", "Stable-Baselines3", "SBX", "PureJaxRL-style"]
+    monkeypatch.setattr(training_speed.Peer, "missing", lambda peer: [])
+    rows = [row.labels for row in training_speed.native(quick=False)]
+    for job in ({"hidden": 64}, {"hidden": 64, "minibatch": 512}):
+        assert [{"who": who} | job in rows for who in ["garrison", *peers]] == [True] * 5
+
+
+def test_peers_that_are_not_installed_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_speed.importlib.util, "find_spec", lambda module: None)
+    assert {row.labels["who"] for row in training_speed.native(quick=False)} == {
+        "garrison",
+        "CleanRL-style",
+        "matrix products",
+    }
+    sbx = next(peer for peer in training_speed.NATIVE_PEERS if peer.who == "SBX")
+    assert sbx.missing() == ["sbx"]

@@ -2,7 +2,7 @@
 
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from garrison.bench.method.arguments import MeasuringArguments
@@ -27,6 +27,30 @@ COMPILED: Labels = {"who": GARRISON, "engine": "numba"}
 PUREJAXRL: Labels = {"who": "PureJaxRL-style"}
 IN_SEQUENCE: Labels = {"who": GARRISON, "learner": "PPO", "backend": "serial", "envs": 32, "cost": "1 ms"}
 IN_WORKERS: Labels = {"who": GARRISON, "learner": "PPO", "backend": "shared", "envs": 32, "workers": 4, "cost": "1 ms"}
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Somebody else's trainer that runs on the native batch's game."""
+
+    who: str
+    workload: str
+    needs: tuple[str, ...] = ()
+    """The modules that it needs beside ours."""
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def missing(self) -> list[str]:
+        """Return which of those are not installed."""
+        return [module for module in self.needs if importlib.util.find_spec(module) is None]
+
+
+NATIVE_PEERS = (
+    Peer("CleanRL-style", f"{PEERS}:cleanrl_style"),
+    Peer("Stable-Baselines3", f"{PEERS}:sb3", ("stable_baselines3",)),
+    Peer("SBX", f"{PEERS}:sb3", ("sbx",), {"jax": True}),
+    Peer("PureJaxRL-style", f"{JAX}:purejaxrl_style", ("jax", "optax")),
+)
+"""Who is measured beside us, if what it needs is installed; a quick look is at the first."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +79,9 @@ def run(arguments: Arguments) -> int:
         result.print("learners without a barrier: environment steps/s, acting, stepping and learning")
         keep(arguments.out, "train-async", result.record())
     if arguments.part in ("all", "ppo"):
+        for peer in NATIVE_PEERS:
+            if missing := peer.missing():
+                print(f"{peer.who} is left out: {' and '.join(missing)} cannot be imported.")
         rows = pair(configurations(quick), partners)
         result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 1.0)
         result.print("training: environment steps/s, acting, stepping and learning, four epochs")
@@ -76,27 +103,22 @@ def configurations(quick: bool) -> list[Configuration]:
 
 def native(quick: bool) -> list[Configuration]:
     """Return our trainer, what bounds it and the importable peers, on the native batch."""
-    peers: dict[str, tuple[str, dict[str, Any]]] = {"CleanRL-style": ("cleanrl_style", {})}
-    if importlib.util.find_spec("stable_baselines3"):
-        peers["Stable-Baselines3"] = ("sb3", {})
-    if importlib.util.find_spec("sbx"):
-        peers["SBX"] = ("sb3", {"jax": True})
+    peers = [peer for peer in NATIVE_PEERS if not peer.missing()]
     rows = []
     for hidden in () if quick else (64, 256):
         large = {"job": LARGE, "hidden": hidden}
         for more in ({}, {"trunk": "shared"}, {"compute": "autograd"}):
             rows.append(Configuration({"who": GARRISON, "hidden": hidden} | more, f"{OURS}:ppo", large | more))
-        for who, (workload, given) in peers.items():
-            rows.append(Configuration({"who": who, "hidden": hidden}, f"{PEERS}:{workload}", large | given))
+        for peer in peers:
+            rows.append(Configuration({"who": peer.who, "hidden": hidden}, peer.workload, large | peer.given))
         for more in ({}, {"trunk": "shared"}):
             given = {"hidden": hidden, "epochs": EPOCHS} | more
             rows.append(Configuration({"who": PRODUCTS, "hidden": hidden} | more, f"{OURS}:products", given))
     small = {"job": SMALL, "hidden": 64}
     job = {"hidden": 64, "minibatch": SMALL["num_envs"] * SMALL["rollout"] // SMALL["minibatches"]}
     rows.append(Configuration({"who": GARRISON} | job, f"{OURS}:ppo", small))
-    for who in ("CleanRL-style", "Stable-Baselines3"):
-        if who in peers and not (quick and who == "Stable-Baselines3"):
-            rows.append(Configuration({"who": who} | job, f"{PEERS}:{peers[who][0]}", small))
+    for peer in peers[:1] if quick else peers:
+        rows.append(Configuration({"who": peer.who} | job, peer.workload, small | peer.given))
     return rows
 
 
