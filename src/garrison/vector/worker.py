@@ -2,11 +2,11 @@
 
 import pickle
 import time
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from garrison.errors import UserError
@@ -179,7 +179,7 @@ class Worker(EnvHost):
     def _step_some(self, payload: bytes) -> None:
         """Step environments in the order they were sent for, reporting them as they get ready."""
         commands = self._pipes.commands.fileno()
-        queue = np.frombuffer(payload, np.int32).tolist()
+        queue = _numbers(payload)
         while queue:
             # What is ready can only go on when this worker is free, so there is no hurry to report it, and each report
             # wakes the caller, who takes this worker's core. But of less than the caller waits for, it needs some
@@ -200,7 +200,7 @@ class Worker(EnvHost):
                 if opcode == messages.OBJECTS:  # of environments that are not in the queue
                     put_objects(self._buffers.actions, payload)
                 elif opcode == messages.SOME:
-                    queue += np.frombuffer(payload, np.int32).tolist()
+                    queue += _numbers(payload)
                 else:
                     self._deferred.append((opcode, payload))
 
@@ -210,7 +210,7 @@ class Worker(EnvHost):
             channel.send(self._pipes.replies, messages.OBJECTS, pack_objects(self._buffers.observations, numbers))
 
     def _report(self, chunk: list[int], entries: Entries) -> None:
-        numbers = np.array(chunk, np.int32).tobytes()
+        numbers = array("i", chunk).tobytes()
         self._send_objects(chunk)
         if entries:
             channel.send(self._pipes.replies, messages.READY_WITH, encode_result((numbers, entries)))
@@ -225,6 +225,11 @@ def work(task: WorkerTask, pipes: WorkerPipes) -> None:
         worker.serve()
     finally:
         worker.close()
+
+
+def _numbers(payload: bytes) -> list[int]:
+    """Return the int32 numbers in a message; a third of what NumPy takes for so few."""
+    return memoryview(payload).cast("i").tolist()
 
 
 def encode_result(result: Any) -> bytes:
