@@ -30,7 +30,7 @@ def spin(rounds: int) -> int:
     return x
 
 
-def rounds_per_second(pause: float = CALIBRATION_PAUSE) -> float:
+def rounds_per_second() -> float:
     """Measure how many rounds the quickest of some tries does in a second, with a pause before each of them.
 
     Others on the same machine slow a core down for tens of milliseconds: tries in a row would all meet the same ones.
@@ -38,7 +38,7 @@ def rounds_per_second(pause: float = CALIBRATION_PAUSE) -> float:
     rounds = 100_000
     best = float("inf")
     for _ in range(15):
-        time.sleep(pause)
+        time.sleep(CALIBRATION_PAUSE)
         begun = time.perf_counter()
         spin(rounds)
         best = min(best, time.perf_counter() - begun)
