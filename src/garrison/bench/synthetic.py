@@ -18,6 +18,8 @@ OBSERVATIONS = 52
 ACTIONS = 145
 LENGTH = 100
 DRAWS = 1024
+CALIBRATION_PAUSE = 0.07
+"""Seconds."""
 
 
 def spin(rounds: int) -> int:
@@ -29,10 +31,14 @@ def spin(rounds: int) -> int:
 
 
 def rounds_per_second() -> float:
-    """Measure how many rounds the quickest of some tries does in a second."""
+    """Measure how many rounds the quickest of some tries does in a second, with a pause before each of them.
+
+    Others on the same machine slow a core down for tens of milliseconds: tries in a row would all meet the same ones.
+    """
     rounds = 100_000
     best = float("inf")
     for _ in range(15):
+        time.sleep(CALIBRATION_PAUSE)
         begun = time.perf_counter()
         spin(rounds)
         best = min(best, time.perf_counter() - begun)

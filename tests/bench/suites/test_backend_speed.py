@@ -1,4 +1,5 @@
 import json
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -6,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import garrison.vector
 from garrison import cli
 from garrison.bench.method.measure import doubling
-from garrison.bench.suites import backend_speed
+from garrison.bench.suites import backend_speed, stepping
 from garrison.bench.synthetic import Synthetic, rounds_per_second, spin
 
 
@@ -32,8 +34,23 @@ def test_uneven_costs_add_up_to_the_same_in_every_environment() -> None:
     assert envs[0]._draws != envs[1]._draws
 
 
-def test_work_is_proportional_to_rounds() -> None:
+def test_auto_is_told_that_its_caller_takes_environments_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = garrison.vector.make
+
+    def choose_async(env: Any, num_envs: int, backend: str, *, ready_first: bool, **options: Any) -> Any:
+        assert (backend, ready_first) == ("auto", True)
+        return make(env, num_envs, "async", **options)
+
+    monkeypatch.setattr(garrison.vector, "make", choose_async)
+    with stepping.ours("synthetic", {"rounds": 10}, 4, "auto", workers=2) as work:
+        assert work.advance() == 2  # what recv returned: half of them, not all
+
+
+def test_work_is_proportional_to_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
     assert rounds_per_second() > 1e5
+    assert sum(pauses) > 1.0  # not all of its tries beside the same neighbours
     assert spin(8) == 0 ^ 1 ^ 2 ^ 3 ^ 4 ^ 5 ^ 6 ^ 7
 
 

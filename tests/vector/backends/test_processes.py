@@ -35,6 +35,23 @@ class Curious(Sampler):
         return torch.get_num_threads()
 
 
+class Scheduled(Sampler):
+    """Tells how the kernel schedules its process."""
+
+    def policy(self) -> int:
+        return os.sched_getscheduler(0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the policy")
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_give_way_to_their_caller(method: Any) -> None:
+    before = os.sched_getscheduler(0)
+    envs = garrison.vector.make(Scheduled, 2, "shared", workers=2, start_method=method)
+    assert envs.call("policy") == (os.SCHED_BATCH, os.SCHED_BATCH)
+    assert os.sched_getscheduler(0) == before  # the caller's own stays
+    envs.close()
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_math_libraries_use_one_thread_per_worker(method: Any) -> None:
     np.ones((600, 600)) @ np.ones((600, 600))

@@ -83,13 +83,14 @@ def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> Ite
 
 @contextmanager
 def ours(env: str, options: dict[str, Any], num_envs: int, backend: str, workers: int | None = None) -> Iterator[Work]:
-    """Step one of our backends."""
+    """Step one of our backends; `auto` is told that its caller takes environments ready first where it may."""
     target: Any = maker(env, options) if env == "synthetic" else env
     kwargs = {} if env == "synthetic" else options
-    envs: Any = garrison.vector.make(target, num_envs, backend, workers=workers, copy=False, **kwargs)
+    envs: Any = garrison.vector.make(target, num_envs, backend, workers=workers, copy=False, ready_first=True, **kwargs)
     draws = actions_of(envs.single_action_space, num_envs)
     envs.reset(seed=0)
-    yield Work(_ready_first(envs, draws) if backend == "async" else in_step(envs, draws), lambda: _facts(envs))
+    advance = _ready_first(envs, draws) if hasattr(envs, "recv") else in_step(envs, draws)
+    yield Work(advance, lambda: _facts(envs))
     envs.close()
 
 

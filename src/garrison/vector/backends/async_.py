@@ -38,7 +38,8 @@ class AsyncEnvs(WorkerEnvs):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self.batch_size = setup.batch_size
-        self._starts = np.array([r.start for r in self._groups])
+        self._starts = [r.start for r in self._groups]
+        self._places = np.concatenate([np.arange(len(r), dtype=np.int32) for r in self._groups])  # within its group
         self._everyone_ids = np.arange(self.num_envs)
         self._sent = np.zeros(self.num_envs, np.bool_)  # and not yet received
         self._in_flight = np.zeros(self.num_envs, np.bool_)  # of these, still with a worker
@@ -74,7 +75,8 @@ class AsyncEnvs(WorkerEnvs):
             while len(self._ready) < wanted:
                 self._take_in()
             ids, self._ready = self._ready[:wanted], self._ready[wanted:]
-        entries = [(k, self._said.pop(i)) for k, i in enumerate(ids) if i in self._said]
+        said = self._said
+        entries = [(k, said.pop(i)) for k, i in enumerate(ids) if i in said] if said else []
         chosen = np.array(ids, np.int64)
         self._sent[chosen] = False
         buffers = self._buffers
@@ -93,12 +95,14 @@ class AsyncEnvs(WorkerEnvs):
         return np.flatnonzero(self._sent)
 
     def _check(self, ids: NDArray[np.intp]) -> None:
-        if ids.ndim != 1 or not len(ids) or ids.min() < 0 or ids.max() >= self.num_envs:
+        # Of so few numbers Python's own min, max and set are quicker than NumPy's.
+        numbers = ids.tolist() if ids.ndim == 1 else []
+        if not numbers or min(numbers) < 0 or max(numbers) >= self.num_envs:
             raise UserError(f"env_ids must be a list of numbers from 0 to {self.num_envs - 1}; got {ids}")
-        if len(set(ids.tolist())) != len(ids):
+        if len(set(numbers)) != len(numbers):
             raise UserError(f"env_ids must be different from each other; got {ids}")
         busy = self._sent[ids]
-        if busy.any():
+        if b"\1" in busy.tobytes():
             raise Pending(f"environments {ids[busy].tolist()} were sent already; recv() them before the next send()")
         if self._mode is AutoresetMode.DISABLED:
             self._must_not_have_ended(ids)
@@ -112,12 +116,13 @@ class AsyncEnvs(WorkerEnvs):
             ids = np.array([i for i in ids.tolist() if i not in set(told)], np.intp)
         self._in_flight[ids] = True
         owners = self._worker_of[ids]
+        places = self._places[ids]
         with ClosedByFault(self):  # a Ctrl-C here leaves environments in flight that no worker has been told of
             for w in range(self.workers):
-                mine = ids[owners == w]
-                if len(mine):
-                    self._queued[w] += len(mine)
-                    self._workers.pool.send(w, messages.SOME, (mine - self._starts[w]).astype(np.int32).tobytes())
+                mine = places[owners == w].tobytes()
+                if mine:
+                    self._queued[w] += len(mine) // places.itemsize
+                    self._workers.pool.send(w, messages.SOME, mine)
 
     def _take_in(self) -> None:
         """Wait until at least one worker reports something, and note it."""
@@ -136,9 +141,9 @@ class AsyncEnvs(WorkerEnvs):
         if opcode == messages.READY_WITH:
             payload, entries = pickle.loads(payload)
             self._said.update(entries)
-        ids = (np.frombuffer(payload, np.int32) + self._starts[w]).tolist()
+        ids = np.frombuffer(payload, np.int32) + self._starts[w]
         self._in_flight[ids] = False
-        self._ready += ids
+        self._ready += ids.tolist()
         self._queued[w] -= len(ids)
         if not self._queued[w]:
             self._workers.pool.watchdog.finished(w)
