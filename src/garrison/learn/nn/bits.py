@@ -38,14 +38,11 @@ def list_ones(bits: Bits, rows: Rows, ones: Ones) -> int:
     columns = ones.columns
     count = 0
     for k in range(rows.shape[0]):
-        sample = bits[rows[k]]
-        for b in range(sample.shape[0]):
-            byte = sample[b]
-            # Without a branch: what stands behind the byte's ones is overwritten by the next byte's. And by a slice,
-            # because an index that starts at an unknown place might be negative, which stops vector code.
-            piece, places = columns[count : count + 8], PLACES_OF_BYTE[byte]
+        for b in range(bits.shape[1]):
+            byte = bits[rows[k], b]
+            # Without a branch: what stands behind the byte's ones is overwritten by the next byte's.
             for j in range(8):
-                piece[j] = np.int32(8 * b) + np.int32(places[j])
+                columns[count + j] = np.int32(8 * b) + np.int32(PLACES_OF_BYTE[byte, j])
             count += COUNT_OF_BYTE[byte]
         ones.ends[k] = count
     return count

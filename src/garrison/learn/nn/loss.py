@@ -25,9 +25,6 @@ from garrison.learn.spaces.actions import ActionDistribution
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-GROUP = 8
-"""Samples whose loss is computed together."""
-
 
 class Terms(NamedTuple):
     """What shapes the loss of one minibatch."""
@@ -127,111 +124,15 @@ class LossScratch(NamedTuple):
     """What one thread writes to while it computes the loss's gradient."""
 
     weights: Floats
-    """(GROUP, outputs): unnormalised probabilities."""
+    """(outputs,): unnormalised probabilities."""
     heads: Floats
-    """(GROUP, heads, 3): of each head one over the sum of its weights, its entropy, the logarithm of the sum."""
+    """(heads, 3): of each head one over the sum of its weights, its entropy, the logarithm of the sum."""
     bias_gradient: Floats
     """(outputs,): added to."""
     value_bias_gradient: Floats
     """(1,): added to."""
     sums: NDArray[np.float64]
     """In the order of `Means`: added to."""
-
-
-@kernel(fastmath=True)
-def _weigh(row: Floats, bias: Floats, offsets: NDArray[np.int64], weights: Floats, heads: Floats) -> None:
-    """Turn a sample's logits into differences from the largest; write their exponentials, and the sums of each head."""
-    for h in range(offsets.shape[0] - 1):
-        # Slices, because an index that starts at an unknown offset might be negative, which stops vector code.
-        head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
-        largest = add_bias(head, bias[offsets[h] : offsets[h + 1]])
-        total = np.float32(0.0)
-        dot = np.float32(0.0)
-        for j in range(head.shape[0]):
-            logit = head[j] - largest
-            head[j] = logit
-            weight[j] = exp(logit)
-            total += weight[j]
-            dot += weight[j] * logit
-        heads[h, 0] = total
-        heads[h, 1] = dot
-
-
-@kernel(fastmath=True)
-def _judge(
-    row: Floats,
-    i: int,
-    samples: Samples,
-    offsets: NDArray[np.int64],
-    terms: Terms,
-    share: np.float32,
-    heads: Floats,
-    sums: NDArray[np.float64],
-) -> np.float32:
-    """Return how much the loss pulls at the logarithm of a sample's ratio; complete what is known of its heads."""
-    one, clip = np.float32(1.0), terms.clip
-    log_prob = np.float32(0.0)
-    entropy = np.float32(0.0)
-    for h in range(offsets.shape[0] - 1):
-        total, dot = heads[h, 0], heads[h, 1]
-        log_total = np.float32(np.log(total))
-        log_prob += row[offsets[h] + samples.choices[i, h]] - log_total
-        heads[h, 0] = one / total
-        heads[h, 1] = log_total - dot / total
-        heads[h, 2] = log_total
-        entropy += heads[h, 1]
-    log_ratio = log_prob - samples.log_probs[i]
-    ratio = np.float32(np.exp(log_ratio))
-    advantage = (samples.advantages[i] - terms.advantage_mean) * terms.advantage_scale
-    clipped = min(max(ratio, one - clip), one + clip)
-    gain, clipped_gain = ratio * advantage, clipped * advantage
-    sums[0] -= min(gain, clipped_gain)
-    sums[2] += entropy
-    sums[3] += ratio - one - log_ratio
-    sums[4] += 1.0 if abs(ratio - one) > clip else 0.0
-    return share * gain if gain <= clipped_gain else np.float32(0.0)
-
-
-@kernel(fastmath=True)
-def _logit_slopes(
-    row: Floats,
-    choices: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    pull: np.float32,
-    spread: np.float32,
-    weights: Floats,
-    heads: Floats,
-    bias_gradient: Floats,
-) -> None:
-    """Replace logits by slopes: p * (pull + spread * (log p + entropy)), less the pull for the chosen one."""
-    for h in range(offsets.shape[0] - 1):
-        head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
-        bias_slope = bias_gradient[offsets[h] : offsets[h + 1]]
-        factor = heads[h, 0] * spread
-        constant = heads[h, 0] * (pull + spread * (heads[h, 1] - heads[h, 2]))
-        for j in range(head.shape[0]):
-            slope = weight[j] * (constant + factor * head[j])
-            head[j] = slope
-            bias_slope[j] += slope
-        head[choices[h]] -= pull
-        bias_slope[choices[h]] -= pull
-
-
-@kernel(fastmath=True)
-def _value_slope(value: np.float32, i: int, samples: Samples, terms: Terms, sums: NDArray[np.float64]) -> np.float32:
-    """Return the slope of a sample's value in half its squared error, and add that."""
-    value_clip = terms.value_clip
-    error = value - samples.returns[i]
-    slope = error
-    loss = error * error
-    if value_clip > np.float32(0.0):
-        move = value - samples.values[i]
-        near = samples.values[i] + min(max(move, -value_clip), value_clip) - samples.returns[i]
-        if near * near > loss:
-            loss = near * near
-            slope = near if abs(move) <= value_clip else np.float32(0.0)
-    sums[1] += 0.5 * loss
-    return slope
 
 
 @kernel(fastmath=True)
@@ -247,26 +148,72 @@ def ppo_gradient(
     """Replace logits and values by the loss's gradient with respect to them; categorical actions only.
 
     `share` is one over the size of the whole minibatch. A row is passed over three times, in the first-level cache:
-    bias and maximum; exponentials and their sums; gradient. A few rows go through each pass before the next, because
-    what stands between them, logarithms and numbers fetched from all over the batch, takes long for one but hardly
-    longer for some.
+    bias and maximum; exponentials and their sums; gradient.
     """
     logits, values = outputs.logits, outputs.values
-    spread = share * terms.entropy_coef
-    pulls = np.empty(GROUP, np.float32)
-    for first in range(0, rows.shape[0], GROUP):
-        members = min(GROUP, rows.shape[0] - first)
-        for m in range(members):
-            forbid(logits[first + m], samples.masks, rows[first + m])
-            _weigh(logits[first + m], outputs.bias, offsets, scratch.weights[m], scratch.heads[m])
-        for m in range(members):
-            row, i = logits[first + m], rows[first + m]
-            pulls[m] = _judge(row, i, samples, offsets, terms, share, scratch.heads[m], scratch.sums)
-        for m in range(members):
-            row, i = logits[first + m], rows[first + m]
-            weights, heads = scratch.weights[m], scratch.heads[m]
-            _logit_slopes(row, samples.choices[i], offsets, pulls[m], spread, weights, heads, scratch.bias_gradient)
-            value = values[first + m, 0] + outputs.value_bias[0]
-            slope = share * terms.value_coef * _value_slope(value, i, samples, terms, scratch.sums)
-            values[first + m, 0] = slope
-            scratch.value_bias_gradient[0] += slope
+    bias, value_bias = outputs.bias, outputs.value_bias
+    weights, heads, sums = scratch.weights, scratch.heads, scratch.sums
+    clip, value_clip = terms.clip, terms.value_clip
+    one = np.float32(1.0)
+    for k in range(rows.shape[0]):
+        row, i = logits[k], rows[k]
+        forbid(row, samples.masks, i)
+        log_prob = np.float32(0.0)
+        entropy = np.float32(0.0)
+        for h in range(offsets.shape[0] - 1):
+            # Slices, because an index that starts at an unknown offset might be negative, which stops vector code.
+            head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
+            largest = add_bias(head, bias[offsets[h] : offsets[h + 1]])
+            total = np.float32(0.0)
+            dot = np.float32(0.0)
+            for j in range(head.shape[0]):
+                logit = head[j] - largest
+                head[j] = logit
+                weight[j] = exp(logit)
+                total += weight[j]
+                dot += weight[j] * logit
+            log_total = np.float32(np.log(total))
+            log_prob += head[samples.choices[i, h]] - log_total
+            heads[h, 0] = one / total
+            heads[h, 1] = log_total - dot / total
+            heads[h, 2] = log_total
+            entropy += heads[h, 1]
+
+        log_ratio = log_prob - samples.log_probs[i]
+        ratio = np.float32(np.exp(log_ratio))
+        advantage = (samples.advantages[i] - terms.advantage_mean) * terms.advantage_scale
+        clipped = min(max(ratio, one - clip), one + clip)
+        gain, clipped_gain = ratio * advantage, clipped * advantage
+        pull = share * gain if gain <= clipped_gain else np.float32(0.0)
+        sums[0] -= min(gain, clipped_gain)
+        sums[2] += entropy
+        sums[3] += ratio - one - log_ratio
+        sums[4] += 1.0 if abs(ratio - one) > clip else 0.0
+
+        # The gradient for a logit: p * (pull + spread * (log p + entropy)), less the pull for the chosen one.
+        spread = share * terms.entropy_coef
+        for h in range(offsets.shape[0] - 1):
+            head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
+            bias_slope = scratch.bias_gradient[offsets[h] : offsets[h + 1]]
+            factor = heads[h, 0] * spread
+            constant = heads[h, 0] * (pull + spread * (heads[h, 1] - heads[h, 2]))
+            for j in range(head.shape[0]):
+                slope = weight[j] * (constant + factor * head[j])
+                head[j] = slope
+                bias_slope[j] += slope
+            head[samples.choices[i, h]] -= pull
+            bias_slope[samples.choices[i, h]] -= pull
+
+        value = values[k, 0] + value_bias[0]
+        error = value - samples.returns[i]
+        value_slope = error
+        loss = error * error
+        if value_clip > np.float32(0.0):
+            move = value - samples.values[i]
+            near = samples.values[i] + min(max(move, -value_clip), value_clip) - samples.returns[i]
+            if near * near > loss:
+                loss = near * near
+                value_slope = near if abs(move) <= value_clip else np.float32(0.0)
+        sums[1] += 0.5 * loss
+        values[k, 0] = share * terms.value_coef * value_slope
+        scratch.value_bias_gradient[0] += values[k, 0]

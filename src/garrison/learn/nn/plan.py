@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from garrison.learn.nn.arithmetic import MASKED
 from garrison.learn.nn.bits import Bits
 from garrison.learn.nn.layers import Column, Floats, Table
-from garrison.learn.nn.loss import GROUP, Means, Rows
+from garrison.learn.nn.loss import Means, Rows
 from garrison.learn.nn.parameters import layer_name
 from garrison.learn.nn.policy import Policy
 from garrison.learn.spaces.observations import BitsForm, ObservationForm
@@ -134,8 +134,8 @@ class ThreadWorkspace:
             ends=_zeros(CHUNK, np.int64),
             bias=_zeros(plan.padded_outputs, np.float32),
             bias_gradient=_zeros(plan.padded_outputs, np.float32),
-            weights=_zeros(GROUP * plan.padded_outputs, np.float32).reshape(GROUP, -1),
-            heads=_zeros(GROUP * heads * 3, np.float32).reshape(GROUP, heads, 3),
+            weights=_zeros(plan.padded_outputs, np.float32),
+            heads=_zeros(3 * heads, np.float32).reshape(-1, 3),
             sums=_zeros(len(Means._fields), np.float64),
         )
         self.scratch.bias[:] = MASKED
