@@ -76,8 +76,8 @@ def native_parts(rows: Sequence[StoredRow]) -> list[NativeParts]:
     if not {1, IN_CACHE, IN_THREADS} <= set(sizes):
         return []
     largest = sizes[-1]
-    wanted: dict[Any, Labels] = {n: batch(n) for n in sizes}
-    wanted |= {
+    wanted: dict[Any, Labels] = {
+        **{n: batch(n) for n in sizes},
         "pair": batch(largest, PAIR),
         **{(n, k): on_two_cores(batch(n, k)) for n in (HANDED_OVER, HANDED_MANY) for k in (1, PAIR)},
         "crowd": on_two_cores(batch(HANDED_OVER, CROWD)),

@@ -117,7 +117,8 @@ def _normalised(terms: Terms, advantages: Floats, rows: Rows) -> Terms:
         variance += (np.float64(advantages[i]) - mean) ** 2
     scale = 1.0 / (np.sqrt(variance / rows.shape[0]) + 1e-8)
     clip, value_clip, value_coef, entropy_coef, _, _ = terms
-    return Terms(clip, value_clip, value_coef, entropy_coef, np.float32(mean), np.float32(scale))
+    single: Any = np.float32  # as the other terms are
+    return Terms(clip, value_clip, value_coef, entropy_coef, single(mean), single(scale))
 
 
 @kernel(fastmath=True)
