@@ -3,8 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from garrison.bench.publish import peer_tables, stored
 from tests.bench.publish.test_bench_page import WILD, row, store
+
+
+@pytest.fixture(autouse=True)
+def the_machine_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peer_tables, "source", lambda *_: "")
 
 
 def cell(who: str, backend: str, rate: float, **more: Any) -> dict[str, Any]:
