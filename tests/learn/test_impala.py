@@ -127,8 +127,8 @@ def test_an_update_learns_from_weighted_advantages_and_corrected_targets(monkeyp
     learner.updates = 1  # so that what acted with version 0 is old
     log_probs, values = learner.network.evaluate(rollout, memory)
     given: list[TrainingBatch] = []
-    real = learner.network.gradient
-    monkeypatch.setattr(learner.network, "gradient", lambda batch, *rest: (given.append(batch), real(batch, *rest))[1])
+    real = learner.network.learn
+    monkeypatch.setattr(learner.network, "learn", lambda batch, *rest: (given.append(batch), real(batch, *rest))[1])
     learner.gathered.add(Trajectory(Buffer(rollout, memory.numpy()), ActorReport(0, [], [], {"act": 1.0}), actor=0))
     metrics = learner.update(0.0, Stopwatch(stages.ASYNCHRONOUS), dict)
 

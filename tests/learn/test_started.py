@@ -46,15 +46,15 @@ def test_a_learner_starts_once_before_it_logs(config: Any) -> None:
 @pytest.mark.parametrize("config", CONFIGS[:3], ids=["ppo", "impala inline", "impala"])
 def test_all_is_compiled_before_the_first_step_counts(config: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     story = Story()
-    gradient = CompiledNetwork.gradient
+    learn = CompiledNetwork.learn
 
     def noted(self: Any, *arguments: Any) -> Any:
-        story.events.append("gradient")
-        return gradient(self, *arguments)
+        story.events.append("learn")
+        return learn(self, *arguments)
 
-    monkeypatch.setattr(CompiledNetwork, "gradient", noted)
+    monkeypatch.setattr(CompiledNetwork, "learn", noted)
     train(config, BitsEnv, 4, story)
-    assert story.events[:3] == ["gradient", "started", "gradient"]
+    assert story.events[:3] == ["learn", "started", "learn"]
 
 
 def test_ppo_starts_with_the_first_step_of_the_environments() -> None:

@@ -1,8 +1,9 @@
 """Threads that share the work of kernels.
 
 While jobs follow each other closely the threads stay inside the kernel and look at a `job_board`: a job reaches them
-without the system and without the GIL. After `SPIN_SECONDS` without a job they go to sleep, so a batch that nobody steps
-uses no core. Waking a thread that sleeps takes the system tens of microseconds; until then the others do its part.
+without the system and without the GIL. After `SPIN_SECONDS` without a job they go to sleep, so a batch that nobody
+steps uses no core. Waking a thread that sleeps takes the system tens of microseconds; until then the others do its
+part.
 """
 
 import ctypes

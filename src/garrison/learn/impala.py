@@ -25,7 +25,7 @@ from garrison.learn.config import ImpalaConfig
 from garrison.learn.envs import EnvFactory, Envs, check_factory, policy_of
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
-from garrison.learn.nn.epoch import Pace
+from garrison.learn.nn.epoch import Stride
 from garrison.learn.nn.loss import Means, Terms, normalisation
 from garrison.learn.nn.network import choose_threads, find_device, make_network
 from garrison.learn.nn.policy import Policy
@@ -201,7 +201,7 @@ class ImpalaLearner:
 
         learning_rate = config.learning_rate_at(done)
         terms = Terms(config.clip or UNCLIPPED, 0.0, config.value_coef, config.entropy_coef_at(done))
-        pace = Pace(learning_rate, config.max_grad_norm, normalises=False)
+        stride = Stride(learning_rate, config.max_grad_norm, normalises=False)
         good_weights, good_adam = self.policy.flat.clone(), self.adam.state()
         # Each update's order has a seed of its own, so a resumed run needs no generator's state.
         random = np.random.default_rng((config.seed, self.updates))
@@ -209,7 +209,7 @@ class ImpalaLearner:
         norms: list[float] = []
         for epoch in range(config.epochs):
             minibatches = batch.minibatches(config.minibatches, self.policy.is_recurrent, random)
-            for number, (means, norm) in enumerate(self.network.learn(batch, minibatches, terms, self.adam, pace)):
+            for number, (means, norm) in enumerate(self.network.learn(batch, minibatches, terms, self.adam, stride)):
                 if what := find_not_finite(means, norm):
                     self.policy.flat.copy_(good_weights)
                     self.adam.restore(good_adam)

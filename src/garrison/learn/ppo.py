@@ -22,7 +22,7 @@ from garrison.learn.config import PPOConfig
 from garrison.learn.envs import Envs, check_factory, policy_of
 from garrison.learn.episodes import RecentEpisodes
 from garrison.learn.nn.adam import Adam
-from garrison.learn.nn.epoch import Pace
+from garrison.learn.nn.epoch import Stride
 from garrison.learn.nn.loss import Means, Terms, normalisation
 from garrison.learn.nn.network import choose_threads, find_device, make_network
 from garrison.learn.ready_first import make_collector
@@ -135,7 +135,7 @@ def train(
             if config.normalise_advantages == "batch":
                 mean, scale = normalisation(batch.advantages[batch.counted.reshape(-1)])
                 terms = terms._replace(advantage_mean=mean, advantage_scale=scale)
-            pace = Pace(learning_rate, config.max_grad_norm, config.normalise_advantages == "minibatch")
+            stride = Stride(learning_rate, config.max_grad_norm, config.normalise_advantages == "minibatch")
             good_weights, good_adam = policy.flat.clone(), adam.state()
             # Each update's order has a seed of its own, so a resumed run needs no generator's state.
             random = np.random.default_rng((config.seed, updates))
@@ -145,7 +145,7 @@ def train(
             for epoch in range(config.epochs):
                 epoch_began = len(parts)
                 minibatches = batch.minibatches(config.minibatches, policy.is_recurrent, random)
-                for number, (means, norm) in enumerate(network.learn(batch, minibatches, terms, adam, pace)):
+                for number, (means, norm) in enumerate(network.learn(batch, minibatches, terms, adam, stride)):
                     if what := find_not_finite(means, norm):
                         policy.flat.copy_(good_weights)
                         adam.restore(good_adam)

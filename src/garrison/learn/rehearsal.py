@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from garrison.learn.nn.adam import Adam
-from garrison.learn.nn.epoch import Pace
+from garrison.learn.nn.epoch import Stride
 from garrison.learn.nn.loss import Terms
 from garrison.learn.nn.network import Network
 from garrison.learn.nn.sampling import make_streams
@@ -32,6 +32,6 @@ def rehearse(network: Network, num_envs: int, masked: bool, estimate: Callable[[
     batch = TrainingBatch.of(rollout, estimate(rollout), memory)
     (rows,) = batch.minibatches(1, policy.is_recurrent, np.random.default_rng(0))
     weights = policy.flat.clone()
-    network.learn(batch, [rows], Terms(0.2, 0.0, 0.5, 0.01), Adam(policy.flat), Pace(0.0, 0.0, normalises=False))
+    network.learn(batch, [rows], Terms(0.2, 0.0, 0.5, 0.01), Adam(policy.flat), Stride(0.0, 0.0, normalises=False))
     policy.flat.copy_(weights)
     network.recurrent_state = memory

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from garrison.bench.publish import peer_tables, stored
-from tests.bench.publish.test_bench_page import WILD, row, store
+from tests.helpers.bench_rows import WILD, row, store
 
 
 @pytest.fixture(autouse=True)

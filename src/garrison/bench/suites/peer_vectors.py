@@ -19,7 +19,7 @@ from garrison.bench.suites.stepping import BATCHES, actions_of, maker
 HERE = "garrison.bench.suites.peer_vectors"
 
 
-class Peer(NamedTuple):
+class Library(NamedTuple):
     """A library that may be installed: its module, a workload of this file, and a kind for each row, by name."""
 
     who: str
@@ -30,16 +30,18 @@ class Peer(NamedTuple):
 
 
 PEERS = (
-    Peer(
+    Library(
         "PufferLib",
         "pufferlib",
         "puffer",
         {"Serial": "serial", "Multiprocessing": "workers", "half batch": "half", "half, relaxed": "relaxed"},
         has_workers=True,
     ),
-    Peer("Tianshou", "tianshou", "tianshou", {"Subproc": "pipes", "Shmem": "shared", "Shmem, async": "async"}),
-    Peer("TorchRL", "torchrl", "torchrl_parallel", {"ParallelEnv": "each", "ParallelEnv of SerialEnv": "groups"}, True),
-    Peer("TorchRL", "torchrl", "torchrl_async", {"AsyncEnvPool": "each", "AsyncEnvPool, groups": "groups"}, True),
+    Library("Tianshou", "tianshou", "tianshou", {"Subproc": "pipes", "Shmem": "shared", "Shmem, async": "async"}),
+    Library(
+        "TorchRL", "torchrl", "torchrl_parallel", {"ParallelEnv": "each", "ParallelEnv of SerialEnv": "groups"}, True
+    ),
+    Library("TorchRL", "torchrl", "torchrl_async", {"AsyncEnvPool": "each", "AsyncEnvPool, groups": "groups"}, True),
 )
 
 

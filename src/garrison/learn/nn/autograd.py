@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from garrison.learn.nn.adam import Adam
-from garrison.learn.nn.epoch import Pace, Step, one_by_one
+from garrison.learn.nn.epoch import Step, Stride, one_by_one
 from garrison.learn.nn.loss import Means, Rows, Terms, ppo_loss
 from garrison.learn.nn.policy import Policy, views
 from garrison.learn.nn.sampling import Streams
@@ -82,9 +82,11 @@ class AutogradNetwork:
         loss.backward()  # type: ignore[no-untyped-call]
         return means
 
-    def learn(self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace) -> list[Step]:
+    def learn(
+        self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, stride: Stride
+    ) -> list[Step]:
         """Learn from each minibatch in turn, until something is not finite."""
-        return one_by_one(self, batch, minibatches, terms, adam, pace)
+        return one_by_one(self, batch, minibatches, terms, adam, stride)
 
     def evaluate(self, rollout: Rollout, recurrent_state: torch.Tensor) -> tuple[Floats, Floats]:
         """Return log-probabilities (T, N) of a rollout's choices and values (T + 1, N) under the present weights."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from garrison.learn.nn import passes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.blas import find_sgemm
-from garrison.learn.nn.epoch import SMALLEST_SHARE, SQUARES, Course, Pace, Step, learn_epoch, one_by_one
+from garrison.learn.nn.epoch import SMALLEST_SHARE, SQUARES, Course, Step, Stride, learn_epoch, one_by_one
 from garrison.learn.nn.layers import ACTIVATIONS
 from garrison.learn.nn.loss import Means, Rows, Terms, samples_of
 from garrison.learn.nn.meeting import leave, make_meeting, open_meeting
@@ -161,18 +161,20 @@ class CompiledNetwork:
             sums += scratch.sums
         return Means(*(float(x) * share for x in sums))
 
-    def learn(self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace) -> list[Step]:
+    def learn(
+        self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, stride: Stride
+    ) -> list[Step]:
         """Learn from each minibatch in turn, until something is not finite."""
         if type(self.policy.observations) is not BitsForm:
-            return one_by_one(self, batch, minibatches, terms, adam, pace)
-        rates = [adam.rate_and_root(pace.learning_rate, 1 + number) for number in range(len(minibatches))]
+            return one_by_one(self, batch, minibatches, terms, adam, stride)
+        rates = [adam.rate_and_root(stride.learning_rate, 1 + number) for number in range(len(minibatches))]
         course = Course(
             order=np.concatenate(minibatches),
             borders=np.cumsum([0, *map(len, minibatches)]),
             samples=samples_of(batch),
             terms=Terms._make(np.float32(x) for x in terms),
-            normalises=pace.normalises,
-            max_norm=float(pace.max_norm),
+            normalises=stride.normalises,
+            max_norm=float(stride.max_norm),
             rates=np.array(rates, np.float32),
             betas=np.array((adam.beta1, adam.beta2, adam.epsilon), np.float32),
             first=adam.first.numpy(),
@@ -187,16 +189,18 @@ class CompiledNetwork:
         def learn(me: int) -> None:
             try:
                 learn_epoch(self._sgemm, self._net, seen, course, self._workspaces[me].scratch, self._meeting, me)
-            finally:
+            except BaseException:  # whoever ends as it should has met the others as often as they have
                 leave(self._meeting, me)
+                raise
 
         open_meeting(self._meeting)
         others = []
         try:
             others = [self._pool.submit(learn, me) for me in range(1, self.threads)]
             learn(0)
-        finally:
+        except BaseException:
             leave(self._meeting, 0)  # also if it never came
+            raise
         for other in others:
             other.result()
         steps = [Step(Means(*result[:SQUARES]), result[SQUARES]) for result in course.results.tolist()]

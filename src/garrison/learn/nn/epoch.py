@@ -28,7 +28,7 @@ SMALLEST_SHARE = 128
 """Fewer rows per thread are not worth waking it."""
 
 
-class Pace(NamedTuple):
+class Stride(NamedTuple):
     """How far a minibatch moves the parameters."""
 
     learning_rate: float
@@ -50,16 +50,16 @@ class Step(NamedTuple):
 
 
 def one_by_one(
-    network: "Network", batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace
+    network: "Network", batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, stride: Stride
 ) -> list[Step]:
     """Learn from each minibatch in turn, until something is not finite."""
     steps: list[Step] = []
     for rows in minibatches:
-        if pace.normalises:
+        if stride.normalises:
             mean, scale = normalisation(batch.advantages[rows][batch.counted.reshape(-1)[rows]])
             terms = terms._replace(advantage_mean=mean, advantage_scale=scale)
         means = network.gradient(batch, rows, terms)
-        steps.append(Step(means, adam.step(network.gradients, pace.learning_rate, pace.max_norm)))
+        steps.append(Step(means, adam.step(network.gradients, stride.learning_rate, stride.max_norm)))
         if not steps[-1].is_finite:
             break
     return steps

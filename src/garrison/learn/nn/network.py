@@ -11,7 +11,7 @@ from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.autograd import AutogradNetwork
 from garrison.learn.nn.blas import find_sgemm
 from garrison.learn.nn.compiled import CompiledNetwork
-from garrison.learn.nn.epoch import SMALLEST_SHARE, Pace, Step
+from garrison.learn.nn.epoch import SMALLEST_SHARE, Step, Stride
 from garrison.learn.nn.loss import Means, Terms
 from garrison.learn.nn.policy import Policy
 from garrison.learn.nn.sampling import Streams
@@ -65,7 +65,9 @@ class Network(Protocol):
         A recurrent policy takes whole sequences: `rows` is (T, n), a column per environment.
         """
 
-    def learn(self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, pace: Pace) -> list[Step]:
+    def learn(
+        self, batch: TrainingBatch, minibatches: list[Rows], terms: Terms, adam: Adam, stride: Stride
+    ) -> list[Step]:
         """Take a step of Adam by the gradient of each minibatch in turn, until something is not finite."""
 
     def close(self) -> None:
