@@ -129,7 +129,7 @@ def torchrl_parallel(env: str, options: dict[str, Any], num_envs: int, kind: str
     _hide_procgen()
     from torchrl.envs import ParallelEnv, SerialEnv
 
-    make_one = partial(_wrapped, env, options)
+    make_one = partial(_wrapped, maker(env, options))
     if kind == "groups":
         groups = min(workers, num_envs)
         some = partial(SerialEnv, num_envs // groups, make_one)
@@ -160,7 +160,7 @@ def torchrl_async(env: str, options: dict[str, Any], num_envs: int, kind: str, w
     from torchrl.envs import AsyncEnvPool
 
     each = -(-num_envs // workers) if kind == "groups" else 1
-    makers = [partial(_wrapped, env, options)] * num_envs
+    makers = [partial(_wrapped, maker(env, options))] * num_envs  # made here: its processes are not forked
     envs: Any = AsyncEnvPool(makers, backend="multiprocessing", exchange="shm", envs_per_worker=each)
     draws = [torch.as_tensor(draw) for draw in actions_of(_space(env, options), num_envs)]
     batch = envs.reset()
@@ -187,11 +187,11 @@ def _hide_procgen() -> None:
     modules.setdefault("procgen", None)
 
 
-def _wrapped(env: str, options: dict[str, Any]) -> Any:
+def _wrapped(make_one: Any) -> Any:
     from torchrl.envs import GymWrapper, set_gym_backend
 
     with set_gym_backend("gymnasium"):  # PufferLib brings the old gym, which it would prefer
-        return GymWrapper(maker(env, options)(), categorical_action_encoding=True)  # numbers, not rows of 145 bits
+        return GymWrapper(make_one(), categorical_action_encoding=True)  # numbers, not rows of 145 bits
 
 
 def _space(env: str, options: dict[str, Any]) -> Any:
