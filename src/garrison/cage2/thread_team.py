@@ -6,9 +6,7 @@ steps uses no core. Waking a thread that sleeps takes the system tens of microse
 part.
 """
 
-import ctypes
 import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -81,7 +79,7 @@ class ThreadTeam:
             self._asked[0] = self._number, work
         try:
             if post(board, items, chunk, self._number):
-                self._wake()
+                _wake(board, self._locks)
             work.kernel(*work.arguments, items, chunk, board, 0, self._number)
             while not is_done(board, items, chunk):
                 if self._failures:
@@ -108,8 +106,7 @@ class ThreadTeam:
         self._locks = [Lock() for _ in range(self._count)]
         self._failures: list[BaseException] = []
         self._asked = [None]
-        self._threads: list[Thread] = []
-        self._cores = set() if current_core() is None else os.sched_getaffinity(0)
+        self._threads = []
         for member, lock in enumerate(self._locks, 1):
             lock.acquire()
             common = self._board, member, lock, self._asked, self._failures
@@ -117,20 +114,6 @@ class ThreadTeam:
             self._threads[-1].start()
         self._end = finalize(self, _end, self._board, self._locks, self._asked)
         self._process = os.getpid()
-
-    def _wake(self) -> None:
-        """Wake the threads that are asleep, on other cores than the caller's.
-
-        The system may put a thread on the core of the one that wakes it, which computes: it would wait there for
-        milliseconds, with another core idle.
-        """
-        cores = self._cores - {current_core()}
-        for thread, lock, member in zip(self._threads, self._locks, range(1, 1 + self._count), strict=True):
-            if rouse(self._board, member):
-                if len(cores) >= self._count and thread.native_id is not None:
-                    with suppress(OSError):
-                        os.sched_setaffinity(thread.native_id, cores)
-                lock.release()
 
     def _disband(self) -> None:
         self.close()
@@ -158,6 +141,12 @@ def _do(asked: Asked, board: Words, member: int) -> bool:
     number, work = asked
     work.kernel(*work.arguments, work.items, work.chunk, board, member, number)
     return True
+
+
+def _wake(board: Words, locks: list[Any]) -> None:
+    for member, lock in enumerate(locks, 1):
+        if rouse(board, member):
+            lock.release()
 
 
 def _end(board: Words, locks: list[Any], asked: list[Asked]) -> None:
@@ -191,11 +180,3 @@ def _spins() -> int:
         wait_a_while(turns)
         times.append(perf_counter() - begun)
     return max(1, int(turns * SPIN_SECONDS / max(min(times), 1e-7)))
-
-
-def current_core() -> int | None:
-    """Return the core that the caller runs on; None where the system does not say."""
-    return None if _sched_getcpu is None else int(_sched_getcpu())
-
-
-_sched_getcpu = getattr(ctypes.CDLL(None), "sched_getcpu", None) if sys.platform == "linux" else None
