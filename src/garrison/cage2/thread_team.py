@@ -106,7 +106,7 @@ class ThreadTeam:
         self._locks = [Lock() for _ in range(self._count)]
         self._failures: list[BaseException] = []
         self._asked = [None]
-        self._threads = []
+        self._threads: list[Thread] = []
         for member, lock in enumerate(self._locks, 1):
             lock.acquire()
             common = self._board, member, lock, self._asked, self._failures
