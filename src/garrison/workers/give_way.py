@@ -12,9 +12,9 @@ from contextlib import suppress
 def this_process() -> None:
     """Let this process begin when a core has become free, or at the next tick of the clock; its share stays the same.
 
-    What it starts later inherits that. Does nothing on other systems than Linux, nor to a process that somebody has
-    given a policy of its own.
+    Children and later threads of it are scheduled as usual. Does nothing on other systems than Linux, nor to a process
+    that somebody has given a policy of its own.
     """
     if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:
         with suppress(OSError):  # a sandbox may forbid it
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+            os.sched_setscheduler(0, os.SCHED_BATCH | os.SCHED_RESET_ON_FORK, os.sched_param(0))
