@@ -17,7 +17,7 @@ from garrison.vector.extras import Cadences
 from garrison.vector.group import Callee, Entries, EnvGroup, Options, Seeds, env_failed
 from garrison.vector.rows import Arrays, assign
 from garrison.vector.timing.timed_group import group_class
-from garrison.workers import channel, give_way
+from garrison.workers import channel
 from garrison.workers.faults import Failure
 from garrison.workers.launch import WorkerPipes, has_input
 from garrison.workers.pickling import encode, pack
@@ -220,7 +220,6 @@ class Worker(EnvHost):
 
 def work(task: WorkerTask, pipes: WorkerPipes) -> None:
     """Serve one worker's environments; the target of a worker process."""
-    give_way.this_process()
     worker = Worker(task, pipes)
     try:
         worker.serve()

@@ -35,25 +35,6 @@ class Curious(Sampler):
         return torch.get_num_threads()
 
 
-class Scheduled(Sampler):
-    """Tells how the kernel schedules its process, and a child of it."""
-
-    def policies(self) -> tuple[int, int]:
-        code = "import os; print(os.sched_getscheduler(0))"
-        child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        return os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK, int(child.stdout)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the policy")
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_workers_give_way_to_their_caller_and_nobody_else_changes(method: Any) -> None:
-    before = os.sched_getscheduler(0)
-    envs = garrison.vector.make(Scheduled, 2, "shared", workers=2, start_method=method)
-    assert envs.call("policies") == ((os.SCHED_BATCH, before), (os.SCHED_BATCH, before))
-    assert os.sched_getscheduler(0) == before
-    envs.close()
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_math_libraries_use_one_thread_per_worker(method: Any) -> None:
     np.ones((600, 600)) @ np.ones((600, 600))
