@@ -110,13 +110,15 @@ def _record(result: StoredResult) -> Claim:
     runs = [run for run in result["runs"] if run["evaluation"]["rules"] == "leaderboard"]
     if not runs:
         raise UserError("there is no run under the leaderboard's rules.")
-    top = max(runs, key=lambda run: float(run["evaluation"]["total"]))
-    score, winner = top["evaluation"], leaderboard()[0]
+    in_order = sorted(runs, key=lambda run: float(run["evaluation"]["total"]))
+    middle = in_order[(len(runs) - 1) // 2]
+    score, winner = middle["evaluation"], leaderboard()[0]
     ours, theirs = f"{score['total']:.2f} ± {score['ci95']:.2f}", f"{winner.total:.2f} ± {winner.ci95:.2f}"
     reach = (score["ci95"] ** 2 + winner.ci95**2) ** 0.5
     better = f"{score['total'] - winner.total:+.2f} ± {reach:.2f} points"
-    what = f"official total after {top['seconds'] / 60:.0f} minutes of training beside the challenge's winner"
-    return Claim(what, f"garrison train {top['preset']} --seed {top['seed']}", better, ours, theirs)
+    training = f"{middle['seconds'] / 60:.0f} minutes of training (median of {len(runs)} seeds)"
+    what = f"official total after {training} beside the challenge's winner"
+    return Claim(what, f"garrison train {middle['preset']} --seed {middle['seed']}", better, ours, theirs)
 
 
 def _best(rows: list[StoredRow]) -> StoredRow:
