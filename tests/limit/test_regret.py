@@ -1,6 +1,7 @@
 """Regrets: their sum is what a defender falls short, they hold no luck of the draws, and an episode ends them."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from garrison.agents import load_agent
 from garrison.cage2.names import ACTIONS, BlueKind
 from garrison.errors import UserError
 from garrison.limit.explore import explore_game, telling_actions
-from garrison.limit.regret import Regret
+from garrison.limit.regret import Regret, regret_share
 from garrison.limit.regret_env import RegretEnv
 from garrison.limit.solved_games import LOST_STEPS, lost_values, protocol_lengths, step_weights
 from garrison.limit.values import best_returns, value_table, weighted_values
@@ -113,6 +114,18 @@ def test_copies_of_some_environments_say_what_they_lose() -> None:
     assert twin.learning_rewards.tolist() == envs.learning_rewards[[4, 4, 1]].tolist()
     with pytest.raises(UserError, match=r"has no rollout\(\)"):
         envs.rollout([0])
+    envs.close()
+
+
+@pytest.mark.long
+def test_the_first_step_compiles_nothing() -> None:
+    envs = make_envs("head", 4)
+    envs.reset(seed=0)
+    compiled: Any = regret_share
+    before = list(compiled.signatures)
+    envs.step(np.zeros(4, np.int64))
+    assert before
+    assert compiled.signatures == before
     envs.close()
 
 
