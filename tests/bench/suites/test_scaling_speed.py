@@ -123,7 +123,7 @@ def test_bytes_are_those_of_the_lines_that_a_step_changes() -> None:
 
 
 def test_the_other_workloads_work() -> None:
-    with scaling_workloads.side_by_side(1_000) as work:
+    with scaling_workloads.batches_apart(1_000) as work:
         assert sum(work.advance() for _ in range(4)) > 0
     with scaling_workloads.memory_copy(2) as work:
         assert work.advance() == 2 * scaling_workloads.COPIED_BYTES

@@ -5,7 +5,6 @@ whatever is ready takes half of all at once, as our `async` does. Processes are 
 """
 
 import importlib.util
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -125,8 +124,6 @@ def tianshou(env: str, options: dict[str, Any], num_envs: int, kind: str) -> Ite
 def torchrl_parallel(env: str, options: dict[str, Any], num_envs: int, kind: str, workers: int) -> Iterator[Work]:
     """Step TorchRL's ParallelEnv: a process per environment, or a SerialEnv of them in each of some."""
     import torch
-
-    _hide_procgen()
     from torchrl.envs import ParallelEnv, SerialEnv
 
     make_one = partial(_wrapped, maker(env, options))
@@ -155,8 +152,6 @@ def torchrl_parallel(env: str, options: dict[str, Any], num_envs: int, kind: str
 def torchrl_async(env: str, options: dict[str, Any], num_envs: int, kind: str, workers: int) -> Iterator[Work]:
     """Step TorchRL's AsyncEnvPool: a process per environment, or threads for them in each of some."""
     import torch
-
-    _hide_procgen()
     from torchrl.envs import AsyncEnvPool
 
     each = -(-num_envs // workers) if kind == "groups" else 1
@@ -179,12 +174,6 @@ def torchrl_async(env: str, options: dict[str, Any], num_envs: int, kind: str, w
     yield Work(advance)
     envs.async_step_and_maybe_reset_recv(min_get=num_envs)  # it cannot be closed while steps are under way
     envs.close()
-
-
-def _hide_procgen() -> None:
-    """Let TorchRL believe that there is no Procgen: it would import it, and fail without gym3, which we do without."""
-    modules: dict[str, Any] = sys.modules
-    modules.setdefault("procgen", None)
 
 
 def _wrapped(make_one: Any) -> Any:

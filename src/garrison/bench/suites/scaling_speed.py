@@ -150,7 +150,7 @@ def checking(sizes: Sequence[int], counts: Sequence[int]) -> list[Configuration]
     rounds = {cost: int(seconds * rate) for cost, seconds in COSTS.items()}
     rows = [_batch(n, 1) for n in sizes]
     rows += [_batch(n, threads) for n in checked_sizes(sizes) for threads in (*counts, PAIR)]
-    rows.append(Configuration(BATCHES_BESIDE, f"{WORKLOADS}:side_by_side", {"num_envs": IN_THREADS}))
+    rows.append(Configuration(BATCHES_BESIDE, f"{WORKLOADS}:batches_apart", {"num_envs": IN_THREADS}))
     rows += [_on_two_cores(_batch(n, k)) for n in (HANDED_OVER, HANDED_MANY) for k in (1, PAIR)]
     rows.append(_on_two_cores(_batch(HANDED_OVER, CROWD)))
     rows += [Configuration(copying(k), f"{WORKLOADS}:memory_copy", {"threads": k}) for k in (1, PAIR)]

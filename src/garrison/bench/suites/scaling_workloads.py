@@ -1,11 +1,10 @@
 """What `garrison bench scaling` runs: batches in the middle of their episodes, memory that is copied, and two cores."""
 
-import multiprocessing
 import os
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from garrison.bench.method.fresh import Work
 from garrison.bench.suites.simulators import LENGTH, RED_MIX
+from garrison.bench.suites.stepping import side_by_side
 from garrison.cage2.names import NUM_ACTIONS
 from garrison.system import MEGABYTE
 
@@ -93,38 +93,9 @@ def bytes_moved(envs: Any, actions: NDArray[np.int64]) -> dict[str, float]:
     return {"bytes_least": 2 * written + around, "bytes_most": size + written + around}
 
 
-@contextmanager
-def side_by_side(num_envs: int, processes: int = 2) -> Iterator[Work]:
+def batches_apart(num_envs: int, processes: int = 2) -> AbstractContextManager[Work]:
     """Step as many batches in processes that never speak to each other: what cores cost one another."""
-    context = multiprocessing.get_context("fork")
-    counters = [context.RawValue("q", 0) for _ in range(processes)]
-    ready = context.Barrier(processes + 1)
-
-    def loop(counter: Any) -> None:
-        with batch(num_envs) as work:
-            work.advance()
-            ready.wait()
-            while True:
-                counter.value += work.advance()
-
-    children = [context.Process(target=loop, args=(counter,), daemon=True) for counter in counters]
-    for child in children:
-        child.start()
-    try:
-        ready.wait(60)
-        seen = 0
-
-        def advance() -> int:
-            nonlocal seen
-            time.sleep(0.05)
-            before, seen = seen, sum(counter.value for counter in counters)
-            return seen - before
-
-        yield Work(advance)
-    finally:
-        for child in children:
-            child.kill()
-            child.join()
+    return side_by_side([partial(batch, num_envs)] * processes)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -53,32 +53,45 @@ def plain(env: str, options: dict[str, Any], num_envs: int, first_seed: int = 0)
     yield Work(advance)
 
 
-@contextmanager
-def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> Iterator[Work]:
-    """Run `workers` bare loops side by side that never speak to each other: what this machine can do at most."""
-    context = multiprocessing.get_context("fork")
-    counters = [context.RawValue("q", 0) for _ in range(workers)]
+def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> AbstractContextManager[Work]:
+    """Run `workers` bare loops side by side: what this machine can do at most."""
+    count = max(1, num_envs // workers)
+    return side_by_side([partial(plain, env, options, count, first_seed=k * count) for k in range(workers)])
 
-    def loop(number: int, counter: Any) -> None:
-        count = max(1, num_envs // workers)
-        with plain(env, options, count, first_seed=number * count) as work:
+
+@contextmanager
+def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]]) -> Iterator[Work]:
+    """Advance workloads in processes that never speak to each other, and count the steps of all."""
+    context = multiprocessing.get_context("fork")
+    counters = [context.RawValue("q", 0) for _ in loops]
+    ready = context.Barrier(len(loops) + 1)
+
+    def loop(make: Callable[[], AbstractContextManager[Work]], counter: Any) -> None:
+        with make() as work:
+            work.advance()
+            ready.wait()
             while True:
                 counter.value += work.advance()
 
-    processes = [context.Process(target=loop, args=given, daemon=True) for given in enumerate(counters)]
+    given = zip(loops, counters, strict=True)
+    processes = [context.Process(target=loop, args=pair, daemon=True) for pair in given]
     for process in processes:
         process.start()
-    seen = 0
+    try:
+        ready.wait(60)
+        seen = 0
 
-    def advance() -> int:
-        nonlocal seen
-        time.sleep(0.05)
-        before, seen = seen, sum(counter.value for counter in counters)
-        return seen - before
+        def advance() -> int:
+            nonlocal seen
+            time.sleep(0.05)
+            before, seen = seen, sum(counter.value for counter in counters)
+            return seen - before
 
-    yield Work(advance)
-    for process in processes:
-        process.kill()
+        yield Work(advance)
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
 
 
 @contextmanager
