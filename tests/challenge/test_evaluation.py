@@ -10,11 +10,12 @@ from gymnasium.spaces import Box, Discrete
 import garrison
 from garrison.agents import Sb3Agent, load_agent
 from garrison.cage2 import VectorEnv
-from garrison.cage2.names import DEFAULT_RULES
+from garrison.cage2.names import DEFAULT_RULES, RULES
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import CellScore, Evaluation, evaluate
 from garrison.errors import UserError
 from garrison.runs import scoring
+from tests.helpers.red_players import Counting
 
 EPISODES = 4000  # four times the protocol's: the published interval is then the wider part of the comparison
 
@@ -34,6 +35,29 @@ def test_scripted_agents_agree_with_the_published_rows(name: str, rank: int) -> 
 def test_react_restore_costs_exactly_its_restores_when_red_sleeps() -> None:
     result = evaluate(load_agent("react-restore"), "leaderboard", 2, reds=["sleep"])
     assert [cell.mean for cell in result.cells] == [-27.0, -46.0, -92.0]
+
+
+class StepByStep:
+    """An agent as others write them: without a table for the kernel."""
+
+    def __init__(self, agent: Any) -> None:
+        self.name, self.encoder, self.rules = agent.name, agent.encoder, agent.rules
+        self.begin, self.reset, self.act = agent.begin, agent.reset, agent.act
+
+
+@pytest.mark.parametrize("name", ["sleep", "react-remove", "react-restore", "belief-restore"])
+@pytest.mark.parametrize("rules", RULES)
+def test_a_table_played_in_the_kernel_scores_what_its_agent_scores_step_by_step(name: str, rules: str) -> None:
+    agent = load_agent(name)
+    assert hasattr(agent, "rollout_policy")
+    stepped = evaluate(StepByStep(agent), rules, 40, seed=3)
+    assert evaluate(agent, rules, 40, seed=3) == stepped
+    assert len({cell.mean for cell in stepped.cells}) > 5
+
+
+def test_a_table_is_not_played_in_the_kernel_against_an_attacker_of_ones_own() -> None:
+    result = evaluate(load_agent("react-restore"), "head", 2, reds=[Counting], lengths=[30])
+    assert result.total == -27.0
 
 
 def test_a_cell_depends_on_seed_attacker_and_length_only() -> None:

@@ -5,6 +5,7 @@ from .load import load_agent as load_agent
 from .network_agent import NetworkAgent as NetworkAgent
 from .protocol import Agent as Agent
 from .protocol import Explanation as Explanation
+from .protocol import TabledAgent as TabledAgent
 from .protocol import WatchableAgent as WatchableAgent
 from .red_side import RedEnv as RedEnv
 from .red_side import RedVectorEnv as RedVectorEnv

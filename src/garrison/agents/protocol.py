@@ -10,6 +10,8 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.cage2.policies import Policy
+
 Bits = NDArray[np.int8]
 Flags = NDArray[np.bool_]
 Choices = NDArray[np.int64]
@@ -38,6 +40,14 @@ class Agent(Protocol):
 
     def act(self, observations: Bits) -> Choices:
         """Return one action per row of `observations`, (n, 52)."""
+
+
+class TabledAgent(Agent, Protocol):
+    """An agent whose choices fit into a table: whole episodes of it are played inside of the kernel."""
+
+    @property
+    def rollout_policy(self) -> Policy:
+        """What `act` would choose from the first step of an episode on, for `garrison.cage2.VectorEnv.rollout`."""
 
 
 @dataclass(frozen=True)

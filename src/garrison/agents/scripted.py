@@ -18,6 +18,7 @@ from garrison.agents.border import observed_bits
 from garrison.agents.protocol import Agent, Bits, Choices, Flags
 from garrison.cage2.names import FIRST_BLOCK, NUM_ACTIONS, NUM_HOSTS, REMOVE_BLOCK, RESTORE_BLOCK, Host
 from garrison.cage2.observe import BITS_PER_HOST
+from garrison.cage2.policies import CODES, NO_REACTION, Cycle, Reactions
 
 SLEEP, MONITOR = 0, 1
 FIRST_OF_BLOCK = {
@@ -32,6 +33,7 @@ class SleepAgent:
     name = "sleep"
     encoder = "challenge"
     rules = None
+    rollout_policy = Cycle([SLEEP])
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""
@@ -73,6 +75,7 @@ class ReactAgent:
         self.name = f"react-{fix}"
         hosts = np.array([h for h in range(NUM_HOSTS) if h != Host.USER0])
         self._round = np.concatenate(([MONITOR], FIRST_OF_BLOCK[fix] + hosts))
+        self.rollout_policy = Cycle(self._round)
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start every round at its Monitor."""
@@ -128,6 +131,13 @@ class BeliefAgent:
     name = "belief-restore"
     encoder = "challenge"
     rules = None
+
+    @property
+    def rollout_policy(self) -> Reactions:
+        """The third and fourth of the four bits of a host say what is believed of it."""
+        restores = FIRST_OF_BLOCK["restore"] + np.arange(NUM_HOSTS)
+        believed = np.arange(CODES) >> 2 != 0
+        return Reactions(np.where(believed, restores[:, None], NO_REACTION), otherwise=SLEEP)
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """There is nothing to remember."""

@@ -225,11 +225,15 @@ def play(
         copy=False,
     )
     observations, _ = envs.reset(seed=[s for code in codes for s in episode_seeds(seed, length, code, episodes)])
-    agent.begin(envs.num_envs, seed=int(np.random.SeedSequence((seed, length)).generate_state(1)[0]))
-    returns = np.zeros(envs.num_envs)
-    for _ in range(length):
-        observations, rewards, _, _, _ = envs.step(agent.act(observations))
-        returns += rewards
+    policy = getattr(agent, "rollout_policy", None)
+    if policy is not None and isinstance(red, list):  # names: attackers that the kernel plays by itself
+        returns = envs.rollout(policy, length, sums=True).rewards
+    else:
+        agent.begin(envs.num_envs, seed=int(np.random.SeedSequence((seed, length)).generate_state(1)[0]))
+        returns = np.zeros(envs.num_envs)
+        for _ in range(length):
+            observations, rewards, _, _, _ = envs.step(agent.act(observations))
+            returns += rewards
     envs.close()
     return returns.reshape(len(codes), episodes)
 
