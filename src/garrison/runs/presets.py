@@ -53,6 +53,8 @@ _RECORD = replace(
     entropy_coef_final=0.0001,
     reward_scale=0.5,
 )
+# Half of the samples for each update learn sooner and end a little worse.
+_QUICK = replace(_RECORD, steps=2_000_000, epochs=3, learning_rate=1.8e-3)
 # The best from the score alone, for learners that have nothing else.
 _SCORES = replace(
     _PPO,
@@ -216,6 +218,10 @@ _PRESETS: dict[str, tuple[str, Experiment]] = {
     "record-head": (
         "the record under CybORG's present rules",
         Experiment(replace(_REGRETS, rules="head"), _OFTEN_SCORED, _RECORD),
+    ),
+    "record-quick": (
+        "better than the challenge's winner within half a minute; `record` ends higher",
+        Experiment(replace(_REGRETS, envs=256), _OFTEN_SCORED, _QUICK),
     ),
     "red-vs-react-restore": (
         "Red learns against the scripted defender react-restore; --blue names others",

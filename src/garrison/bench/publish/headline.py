@@ -110,6 +110,7 @@ def _record(result: StoredResult) -> Claim:
     runs = [run for run in result["runs"] if run["evaluation"]["rules"] == "leaderboard"]
     if not runs:
         raise UserError("there is no run under the leaderboard's rules.")
+    runs = [run for run in runs if run["preset"] == runs[0]["preset"]]
     in_order = sorted(runs, key=lambda run: float(run["evaluation"]["total"]))
     middle = in_order[(len(runs) - 1) // 2]
     score, winner = middle["evaluation"], leaderboard()[0]

@@ -23,7 +23,7 @@ from garrison.bench.publish.stored import (
     short_name,
 )
 from garrison.bench.publish.user_rows import HEADER, beside, known
-from garrison.challenge.leaderboard import leaderboard
+from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.formatting import clock, short
 
 LEARNERS, ORDERS, WORKFLOW_COST = "learners/comparison", "workflow/orders", "workflow/cost"
@@ -101,7 +101,7 @@ def record_table(folder: Path) -> str:
     for run in result["runs"]:
         score = run["evaluation"]
         marks = [_mark(run, str(rank)) for rank in RANKS]
-        if score["rules"] != "leaderboard":
+        if score["rules"] != TABLE_RULES:
             marks = ["other rules"] * len(RANKS)
         total = f"{score['total']:.2f} ± {score['ci95']:.2f}"
         command = f"`garrison train {run['preset']} --seed {run['seed']}`"
@@ -125,8 +125,13 @@ def _mark(run: dict[str, Any], rank: str) -> str:
 
 
 def _median_and_worst(preset: str, runs: list[dict[str, Any]]) -> str:
-    totals = sorted(run["evaluation"]["total"] for run in runs if run["preset"] == preset)
-    return f"`{preset}`: median {median(totals):.2f}, worst {totals[0]:.2f} of {len(totals)} seeds."
+    runs = [run for run in runs if run["preset"] == preset]
+    totals = sorted(run["evaluation"]["total"] for run in runs)
+    said = f"`{preset}`: median {median(totals):.2f}, worst {totals[0]:.2f} of {len(totals)} seeds"
+    times = [run["passed"]["1"] for run in runs if run["evaluation"]["rules"] == TABLE_RULES]
+    if not times or None in times:
+        return f"{said}."
+    return f"{said}; rank 1 was passed after {median(times):.0f} s (median; at the latest {max(times):.0f} s)."
 
 
 def learners_table(folder: Path) -> str:
