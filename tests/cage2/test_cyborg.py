@@ -135,7 +135,7 @@ def test_same_spaces_and_extras_as_ours() -> None:
 
 
 @needs_cyborg
-@pytest.mark.parametrize("backend", ["threads", "pipes", "shared", "async"])
+@pytest.mark.parametrize("backend", ["threads", "pipes", "shared", "joint", "async"])
 def test_every_backend_plays_the_same_episodes(backend: str) -> None:
     def play(envs: Any) -> list[Any]:
         generator = np.random.default_rng(1)

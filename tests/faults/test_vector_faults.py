@@ -27,7 +27,7 @@ from tests.helpers.processes import HANG, children, gone, nothing_hangs_or_stays
 PROCESSES = ["pipes", "shared", "async"]
 
 
-@pytest.fixture(params=["serial", "threads", *PROCESSES])
+@pytest.fixture(params=["serial", "threads", "joint", *PROCESSES])
 def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

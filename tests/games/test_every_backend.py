@@ -16,7 +16,7 @@ GAMES: dict[str, dict[str, Any]] = {
     "Hopper-v5": {},
 }
 NEEDS = {"procgen-fruitbot-v0": needs_procgen, "ALE/Breakout-v5": needs_atari, "Hopper-v5": needs_mujoco}
-BACKENDS = ["threads", "pipes", "shared", "async"]
+BACKENDS = ["threads", "pipes", "shared", "joint", "async"]
 ENVS, STEPS, SEED = 3, 45, 6
 
 

@@ -20,7 +20,7 @@ from garrison.errors import UserError
 from garrison.vector import EnvFailed
 from tests.helpers.vector_samples import SPACES, Sampler, assert_same
 
-BACKENDS = ["serial", "threads", "pipes", "shared", "async"]
+BACKENDS = ["serial", "threads", "pipes", "shared", "joint", "async"]
 LENGTHS = (3, 4, 7, 5, 6)
 MODES = list(AutoresetMode)
 

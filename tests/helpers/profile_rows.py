@@ -12,7 +12,7 @@ def row(backend: str, step: float, workers: int = 2, cpu: float = 1.0, **more: A
     parts = {"compute": compute, "reset": 0.0, "extras": 0.0, "copy": 1e-6, **extra}
     whole = sum(parts.values())
     busy = {"threads": 1, "busy_threads": 1, "queue_seconds": 0.0}
-    processes = workers if backend in ("pipes", "shared", "async") else 0
+    processes = {"joint": workers - 1}.get(backend, workers if backend in ("pipes", "shared", "async") else 0)
     return {
         "backend": backend,
         "envs": envs,

@@ -32,7 +32,7 @@ def test_the_slowest_group_is_the_expected_maximum() -> None:
 
 
 def test_the_model_knows_cores_waiting_and_batches() -> None:
-    add = Overheads(0.0, 0.0, 0.0, 10e-6)
+    add = Overheads(0.0, 0.0, 0.0, 0.0, 10e-6)
     assert predict("serial", Load(1e-3), 16, 1, 2, overheads=add) == pytest.approx(16e-3)
     assert predict("shared", Load(1e-3), 16, 2, 2, overheads=add) == pytest.approx(8e-3)
     assert predict("shared", Load(1e-3), 16, 16, 2, overheads=add) == pytest.approx(8e-3)  # two cores are two cores

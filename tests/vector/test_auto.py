@@ -32,8 +32,21 @@ def test_expensive_steps_get_a_worker_per_core() -> None:
 def test_the_choice_has_one_threshold(cores: int) -> None:
     """Dearer steps and more environments never lead back from processes to serial."""
     for num_envs in (2, 20, 200):
-        chosen = [choose(Load(1e-7 * 2**k), num_envs, cores).backend == "shared" for k in range(20)]
-        assert chosen == sorted(chosen)
+        chosen = [choose(Load(1e-7 * 2**k), num_envs, cores).backend for k in range(20)]
+        places = [["serial", "joint", "shared"].index(backend) for backend in chosen]
+        assert places == sorted(places)
+
+
+def test_who_wants_dead_workers_replaced_does_not_step_what_may_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "clock", lambda: Brief.now)
+    assert choose(Load(20e-6), 100, cores=2).backend == "joint"
+    assert choose(Load(20e-6), 100, cores=2, may_die=True).backend == "shared"
+    envs: Any = garrison.vector.make(Brief, 64, workers=2, on_worker_death="restart")
+    assert envs.backend == "shared"
+    envs.close()
+    envs = garrison.vector.make(Brief, 64, workers=2)
+    assert envs.backend == "joint"
+    envs.close()
 
 
 @pytest.mark.parametrize(("spread", "wanted"), [(0.0, "shared"), (0.1, "shared"), (1.0, "async")])
@@ -48,7 +61,7 @@ def test_uneven_steps_go_ready_first_if_the_caller_does(spread: float, wanted: s
 def test_uneven_steps_that_are_cheap_stay_where_they_are() -> None:
     """The messages of `async` would cost more than the waiting; and one worker has nobody to wait for."""
     assert choose(uneven_load(1e-7, 1.0), 16, cores=2, ready_first=True).backend == "serial"
-    assert choose(uneven_load(20e-6, 1.0), 16, cores=2, ready_first=True).backend == "shared"
+    assert choose(uneven_load(20e-6, 1.0), 16, cores=2, ready_first=True).backend == "joint"
     assert choose(uneven_load(1e-3, 1.0), 16, cores=1, ready_first=True).backend == "serial"
     assert choose(uneven_load(1e-3, 1.0), 1, cores=4, ready_first=True).backend == "serial"
 
@@ -77,6 +90,16 @@ def test_the_look_tells_how_uneven_steps_are_to_whom_it_matters(monkeypatch: pyt
     assert ready.step == pytest.approx(2.5e-3, rel=0.05)  # 1 + 1 + 1 + 5 and a reset, over 4 steps
     assert ready.steps.quantile(0.4) == pytest.approx(1e-3, rel=0.15)
     assert ready.steps.longest == pytest.approx(5e-3, rel=0.15)
+
+
+class Brief(Sampler):
+    """Takes 50 us by the clock that `watch` reads."""
+
+    now = 0
+
+    def step(self, action: Any) -> Any:
+        Brief.now += 50_000
+        return super().step(action)
 
 
 class Slow(Sampler):

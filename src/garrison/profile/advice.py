@@ -15,6 +15,8 @@ SIMPLER = 1.10
 """How much more the model's word must promise than a measurement, and a backend than one two places simpler."""
 ORDER = ("native", *sorted(BACKENDS, key=lambda name: BACKENDS[name].rank))
 """From simple to less so."""
+REFERENCES = ("serial", "shared", "joint", "pipes", "async", "threads", "native")
+"""Which measurement tells what a step takes, if it is there."""
 MOST_WORKERS = 64
 
 Measured = dict[str, Any]
@@ -59,16 +61,18 @@ def load_of(row: Measured) -> Load:
 def overheads_of(rows: dict[str, Measured]) -> Overheads:
     """Return what the measured backends added; the model's defaults for those that were not measured."""
     usual = Overheads()
-    around, barrier, worker, message = usual.around, usual.barrier, usual.worker, usual.message
+    around, barrier, looks, worker, message = usual.around, usual.barrier, usual.looks, usual.worker, usual.message
     if "serial" in rows:
         around = rows["serial"]["parts"]["copy"] / rows["serial"]["envs"]
     if "shared" in rows:
         barrier = max(0.0, rows["shared"]["parts"]["ipc"] - worker * rows["shared"]["workers"])
+    if "joint" in rows:
+        looks = max(0.0, rows["joint"]["parts"]["ipc"] - worker * rows["joint"]["workers"])
     if "async" in rows:
         row = rows["async"]
         batch = row["batch_size"] or row["envs"]
         message = max(0.0, row["parts"]["ipc"] * batch / row["envs"] - worker * min(row["workers"], batch))
-    return Overheads(around, barrier, worker, message)
+    return Overheads(around, barrier, looks, worker, message)
 
 
 def advise(rows: dict[str, Measured], cores: int) -> list[Advice]:
@@ -76,13 +80,13 @@ def advise(rows: dict[str, Measured], cores: int) -> list[Advice]:
 
     What is less simple, or not measured, must promise more; see `SIMPLER`.
     """
-    reference = next(rows[name] for name in ("serial", "shared", "pipes", "async", "threads", "native") if name in rows)
+    reference = next(rows[name] for name in REFERENCES if name in rows)
     num_envs, load, add = reference["envs"], load_of(reference), overheads_of(rows)
     found = [
         Advice(name, row["workers"], row["batch_size"], row["steps_per_second"], "measured")
         for name, row in rows.items()
     ]
-    for name in ("shared", "async"):
+    for name in ("shared", "joint", "async"):
         if name not in rows:
             continue
         row = rows[name]

@@ -97,7 +97,7 @@ def make(
 def make(
     env: Env,
     num_envs: int | None = ...,
-    backend: Literal["pipes", "shared"] = ...,
+    backend: Literal["pipes", "shared", "joint"] = ...,
     *,
     workers: int | None = ...,
     batch_size: int | None = ...,
@@ -172,9 +172,10 @@ def make(
         env: A Gymnasium id, `module:Id` (imports what registers it) or `module:callable`; a callable that makes an
             environment; or a list of them, one per environment.
         num_envs: How many; with a list of callables it may be left out.
-        backend: native, jax, serial, pipes, shared, async, threads, ray; or auto, which times one environment and
-            chooses (`envs.choice` says what and why).
-        workers: Processes, threads or Ray actors; the number of cores by default. Means nothing to serial and jax.
+        backend: native, jax, serial, pipes, shared, joint, async, threads, ray; or auto, which times one environment
+            and chooses (`envs.choice` says what and why).
+        workers: Processes, threads or Ray actors; the number of cores by default. One of joint's is this process. Means
+            nothing to serial and jax.
         batch_size: How many environments `recv` of async and ray returns at once; half of them by default.
         autoreset_mode: NEXT_STEP (Gymnasium's default), SAME_STEP or DISABLED.
         extras: Names of arrays that the environments publish, or names with cadences: "step", a number of steps, or

@@ -22,6 +22,10 @@ LONGEST_LOOK_SECONDS = 1.0
 MARGIN = 1.15
 """How much faster the less simple choice must promise to be: processes cost memory, and a promise is an estimate."""
 
+BRIEF_SECONDS = 4e-3
+"""Steps of the batch up to which waking processes is felt: the caller then steps a group itself. Above, processes keep
+a crash or a stuck environment away from it for nothing."""
+
 log = logging.getLogger("garrison.vector")
 
 
@@ -34,14 +38,17 @@ class Choice:
     why: str
 
 
-def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False) -> Choice:
+def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False, may_die: bool = False) -> Choice:
     """Choose for environments whose steps take what `load` says, from a model of what each backend adds.
 
     `async` is for callers that take environments `ready_first`: whoever calls `step` waits for all of them anyway.
+    Environments that `may_die`, because the caller wants dead workers replaced, are not stepped by the caller.
     """
     workers = max(1, min(cores, num_envs))
     serial = predict("serial", load, num_envs, 1, cores)
-    shared = predict("shared", replace(load, steps=None), num_envs, workers, workers)
+    even = replace(load, steps=None)
+    together = "shared" if may_die or predict("shared", even, num_envs, workers, workers) > BRIEF_SECONDS else "joint"
+    shared = predict(together, even, num_envs, workers, workers)
     cost = f"a step takes {duration(load.step)}"
     if workers == 1:
         return Choice(
@@ -52,10 +59,10 @@ def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False) -> 
         return Choice("serial", 1, f"{cost}; {times}, too little gain to pay for processes")
     if ready_first:
         batch = max(1, num_envs // max(2, workers))  # a worker that runs out has filled one by itself
-        waiting = predict("shared", load, num_envs, workers, workers)
+        waiting = predict(together, load, num_envs, workers, workers)
         if waiting > MARGIN * predict("async", load, num_envs, workers, workers, batch):
             return Choice("async", workers, f"{cost}; {times}, {duration(waiting)} if they wait for the slowest")
-    return Choice("shared", workers, f"{cost}; {times}")
+    return Choice(together, workers, f"{cost}; {times}")
 
 
 def watch(setup: Setup, ready_first: bool = False) -> Load:
@@ -93,7 +100,7 @@ def watch(setup: Setup, ready_first: bool = False) -> Load:
 def look(setup: Setup, cores: int, ready_first: bool) -> tuple[Setup, Choice]:
     """Time an environment; return the setup with the number of workers that it recommends, and the choice."""
     ready_first = ready_first and min(cores, setup.num_envs) > 1  # one worker has nobody to wait for
-    choice = choose(watch(setup, ready_first), setup.num_envs, cores, ready_first)
+    choice = choose(watch(setup, ready_first), setup.num_envs, cores, ready_first, setup.restart)
     return replace(setup, workers=choice.workers), choice
 
 

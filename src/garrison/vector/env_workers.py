@@ -60,6 +60,8 @@ class EnvPool(Pool, Protocol):
 class ProcessEnvPool(WorkerPool):
     """Worker processes that hold environments, with buffers in shared memory; implements `EnvPool`."""
 
+    awake = 0.0
+    """How many seconds workers look for a message before they sleep."""
     _buffers: Buffers
     _sends_objects = False
 
@@ -67,7 +69,7 @@ class ProcessEnvPool(WorkerPool):
         self._groups = setup.groups()
 
         def task_of(number: int, _: int) -> WorkerTask:
-            return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork")
+            return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork", awake=self.awake)
 
         # The fork server imports NumPy and Gymnasium once, not every worker.
         launch = Launch(work, setup.start_method, preload=(work.__module__,))

@@ -31,6 +31,8 @@ class Backend:
     """Whether its environments live in other processes of this machine or another; these need Linux or macOS."""
     is_parallel: bool = True
     """Whether environments step at the same time."""
+    caller_steps: bool = False
+    """Whether the caller steps a group of its own while it waits for the others."""
     is_ready_first: bool = False
     """Whether it has `send` and `recv`, which take `batch_size` environments as they get ready."""
     rank: int = 0
@@ -66,6 +68,9 @@ for _backend in (
     Backend("threads", f"{_AT}.threads:ThreadedEnvs", f"{_TIMED}:TimedThreadedEnvs", rank=2),
     Backend("pipes", f"{_AT}.pipes:PipeEnvs", f"{_TIMED}:TimedPipeEnvs", has_processes=True, rank=5),
     Backend("shared", f"{_AT}.shared:SharedEnvs", f"{_TIMED}:TimedSharedEnvs", has_processes=True, rank=3),
+    Backend(
+        "joint", f"{_AT}.joint:JointEnvs", f"{_TIMED}:TimedJointEnvs", has_processes=True, caller_steps=True, rank=3
+    ),
     Backend(
         "async", f"{_AT}.async_:AsyncEnvs", f"{_TIMED}:TimedAsyncEnvs", has_processes=True, is_ready_first=True, rank=4
     ),

@@ -1,6 +1,7 @@
 """What a worker of a vector backend does: make its environments, then carry out messages until told to exit."""
 
 import pickle
+import select
 import time
 from array import array
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from garrison.vector.rows import Arrays, assign
 from garrison.vector.timing.timed_group import group_class
 from garrison.workers import channel
 from garrison.workers.faults import Failure
-from garrison.workers.launch import WorkerPipes, has_input
+from garrison.workers.launch import WorkerPipes, has_input, look_for_input
 from garrison.workers.pickling import encode, pack
 
 REPORT_SECONDS = 200e-6
@@ -38,14 +39,17 @@ class WorkerTask:
     extras: Cadences
     share: int
     """How many of the environments that `recv` returns are this worker's, if all are equally fast."""
+    awake: float = 0.0
+    """How many seconds it looks for a message before it sleeps until there is one."""
 
     @classmethod
-    def of(cls, setup: Setup, number: int, is_packed: bool) -> "WorkerTask":
+    def of(cls, setup: Setup, number: int, is_packed: bool, awake: float = 0.0) -> "WorkerTask":
         """Return the task of worker `number`."""
         r = setup.groups()[number]
         makers = setup.makers[r.start : r.stop]
         packed = pack_makers(makers, r) if is_packed else makers
-        return cls(number, packed, r.start, setup.autoreset_mode, setup.extras, setup.batch_size // setup.workers)
+        share = setup.batch_size // setup.workers
+        return cls(number, packed, r.start, setup.autoreset_mode, setup.extras, share, awake)
 
 
 class EnvHost:
@@ -119,6 +123,8 @@ class Worker(EnvHost):
         self._deferred: list[tuple[bytes, bytes]] = []  # a message that came while environments were in flight
         self._report_size = 1  # how many environments are reported together
         self._sends_objects = False
+        self._incoming = select.poll()
+        self._incoming.register(pipes.commands.fileno(), select.POLLIN)
         self._answer(self.info)
 
     def attach(self, plan: BufferPlan, private: bool) -> None:
@@ -136,7 +142,7 @@ class Worker(EnvHost):
     def serve(self) -> None:
         """Carry out messages until EXIT; raises EOFError or BrokenPipeError when the caller is gone."""
         while True:
-            opcode, payload = self._deferred.pop() if self._deferred else channel.receive(self._pipes.commands)
+            opcode, payload = self._deferred.pop() if self._deferred else self._next_message()
             if opcode == channel.EXIT:
                 return
             try:
@@ -158,6 +164,11 @@ class Worker(EnvHost):
                 raise
             except Exception as error:
                 channel.send(self._pipes.replies, channel.FAILED, pickle.dumps(Failure.of(error)))
+
+    def _next_message(self) -> tuple[bytes, bytes]:
+        if self._task.awake:
+            look_for_input(self._incoming, self._task.awake)
+        return channel.receive(self._pipes.commands)
 
     def ship(self, name: str, arguments: tuple[Any, ...], actions: Any) -> tuple[Any, ...]:
         """Do what `name` says and send every array along: the step of `pipes`."""

@@ -13,6 +13,7 @@ import pickle
 import select
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -153,6 +154,13 @@ def has_input(descriptor: int) -> bool:
     poll = select.poll()  # select() cannot take descriptors above 1023
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))
+
+
+def look_for_input(poll: "select.poll", seconds: float) -> None:
+    """Return when there is something to read, or after this time; nobody sleeps, so nobody has to be woken."""
+    until = time.perf_counter() + seconds
+    while not poll.poll(0) and time.perf_counter() < until:
+        pass
 
 
 def _exit_descriptor(process: BaseProcess) -> tuple[int, bool]:

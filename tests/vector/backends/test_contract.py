@@ -13,7 +13,7 @@ from tests.helpers.backend_contract import *  # noqa: F403 - its tests become te
 from tests.helpers.backend_contract import make, play
 from tests.helpers.vector_samples import Sampler, assert_same
 
-BACKENDS = ["serial", "threads", "pipes", "shared", "async"]
+BACKENDS = ["serial", "threads", "pipes", "shared", "joint", "async"]
 
 
 @pytest.fixture(params=BACKENDS)
@@ -25,7 +25,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize(
     ("method", "workers"), [("fork", 1), ("fork", 3), ("fork", 5), ("forkserver", 3), ("spawn", 3)]
 )
-@pytest.mark.parametrize("backend", ["pipes", "shared", "async"])
+@pytest.mark.parametrize("backend", ["pipes", "shared", "joint", "async"])
 def test_trajectories_do_not_depend_on_workers_or_start_method(backend: str, workers: int, method: str) -> None:
     expected = play(make("serial"))
     envs = make(backend, workers=workers, start_method=method)

@@ -12,7 +12,7 @@ import garrison.vector
 from garrison.errors import UserError
 from tests.helpers.vector_samples import assert_same
 
-OTHERS = ["serial", "threads", "pipes", "shared", "async"]
+OTHERS = ["serial", "threads", "pipes", "shared", "joint", "async"]
 
 
 def play(envs: Any, steps: int = 25) -> list[Any]:

@@ -38,8 +38,8 @@ from garrison.vector.timing.parts import (
 from garrison.vector.timing.timed_group import TimedEnvGroup
 from tests.helpers.known_costs import Sleeper, uneven
 
-BACKENDS = ("serial", "threads", "pipes", "shared", "async")
-PROCESSES = ("pipes", "shared", "async")
+BACKENDS = ("serial", "threads", "pipes", "shared", "joint", "async")
+PROCESSES = ("pipes", "shared", "joint", "async")
 ERROR = 0.15
 
 

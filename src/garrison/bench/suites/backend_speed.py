@@ -38,7 +38,7 @@ COSTS: dict[str, tuple[float, bool]] = {
     "3 ms uneven": (3e-3, True),
 }
 """Name to (seconds per step, whether they vary)."""
-BACKENDS = ("serial", "pipes", "shared", "async", "auto")
+BACKENDS = ("serial", "pipes", "shared", "joint", "async", "auto")
 SCALED_ENVS = 32
 
 
@@ -118,7 +118,7 @@ def scaling(arguments: Arguments) -> BenchResult:
         some = given | {"workers": workers}
         if not arguments.quick:
             rows.append(Configuration({"who": LIMIT, "workers": workers}, f"{STEPPING}:limit", some))
-        for backend in ("shared",) if arguments.quick else ("pipes", "shared", "async"):
+        for backend in ("shared",) if arguments.quick else ("pipes", "shared", "joint", "async"):
             labels = {"who": GARRISON, "backend": backend, "workers": workers}
             rows.append(Configuration(labels, f"{STEPPING}:ours", some | {"backend": backend}))
     return _measure(pair(rows, lambda _: [{"who": LOOP}]), arguments)

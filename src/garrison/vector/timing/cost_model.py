@@ -4,6 +4,7 @@ N environments in groups of W workers on C cores, each step taking `step` second
 
     serial     N (step + around)
     shared     the slowest group's sum of steps, or what the cores can do if that is more, + barrier + worker W
+    joint      the same with `looks` in the place of `barrier`: nobody is woken
     async      the mean group's sum of steps, or what the cores can do, + message + worker W for every batch that
                `recv` returns
 """
@@ -26,6 +27,8 @@ class Overheads:
     """What a step costs around the environment, per environment."""
     barrier: float = 60e-6
     """What waking the workers and waiting for them costs, per step of the batch."""
+    looks: float = 30e-6
+    """The same where caller and workers look for each other's messages without going to sleep."""
     worker: float = 10e-6
     """What each worker adds to that."""
     message: float = 60e-6
@@ -64,7 +67,7 @@ def predict(
         group = max(num_envs * each / workers, at_best)
         return group + (add.message + add.worker * min(workers, batch)) * num_envs / batch
     group = max(slowest_group(load, num_envs, workers) + -(-num_envs // workers) * add.around, at_best)
-    return group + add.barrier + add.worker * workers
+    return group + (add.looks if BACKENDS[backend].caller_steps else add.barrier) + add.worker * workers
 
 
 def slowest_group(load: Load, num_envs: int, workers: int) -> float:

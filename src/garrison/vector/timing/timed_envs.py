@@ -11,6 +11,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from garrison.vector.backends.async_ import AsyncEnvs, Ready
+from garrison.vector.backends.joint import JointEnvs
 from garrison.vector.backends.native import NativeEnvs
 from garrison.vector.backends.pipes import PipeEnvs
 from garrison.vector.backends.serial import SerialEnvs
@@ -88,6 +89,10 @@ class TimedPipeEnvs(Timed, PipeEnvs):
 
 class TimedSharedEnvs(Timed, SharedEnvs):
     """`shared`, with an account of its time."""
+
+
+class TimedJointEnvs(Timed, JointEnvs):
+    """`joint`, with an account of its time."""
 
 
 class TimedAsyncEnvs(Timed, AsyncEnvs):
