@@ -196,6 +196,11 @@ def cpu_seconds(processes: list[int]) -> float:
     return total
 
 
+def stolen_seconds() -> float:
+    """Return what others on the same host have taken of this virtual machine's cores so far; 0.0 where nobody tells."""
+    return float(getattr(psutil.cpu_times(), "steal", 0.0))
+
+
 def memory_mb(processes: list[int]) -> tuple[float, float]:
     """Return the sum of the processes' peak resident memory, and of their present share (shared pages counted once)."""
     peak = share = 0.0

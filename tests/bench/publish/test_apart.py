@@ -70,6 +70,13 @@ def test_the_reason_is_what_ended_the_rounds() -> None:
     assert why_wide(until | {"ended_by": "steady"}, 12) == f"12 rounds, {compared}"
 
 
+def test_the_reason_names_neighbours_who_took_the_cores() -> None:
+    until = {"rounds": 12, "budget": "1m", "ended_by": "repeats"}
+    assert why_wide(until | {"stolen": [0.0, 0.019]}, 12) == "12 rounds, as asked for"
+    taken = "; others on the host took 25% of the cores' time (median, at most 47%)"
+    assert why_wide(until | {"stolen": [0.25, 0.47]}, 12) == f"12 rounds, as asked for{taken}"
+
+
 def test_runs_of_older_versions_had_as_many_rounds_as_asked_for() -> None:
     assert why_wide({"repeats": 3}, 3) == f"3 rounds, as asked for; an interval needs {FEWEST}"
     assert why_wide({"repeats": 3}, 0) == "no interval was kept"

@@ -70,6 +70,8 @@ class Sample:
     """Their proportional share at the end: shared pages count once."""
     processes: int
     facts: dict[str, float]
+    stolen: float = 0.0
+    """The share of all cores' time that others on the same host took meanwhile, where the system tells."""
 
 
 def run_fresh(configuration: Configuration, seconds: float, warm_up: float, timeout: float) -> Sample | str:
@@ -91,12 +93,13 @@ def take_sample(report: Report, workload: str, arguments: dict[str, Any], second
         start_seconds = time.perf_counter() - begun
         _work_for(warm_up, work.advance)
         processes = system.process_tree(os.getpid())
-        cpu = system.cpu_seconds(processes)
+        cpu, stolen = system.cpu_seconds(processes), system.stolen_seconds()
         steps, wall = _work_for(seconds, work.advance)
+        stolen = (system.stolen_seconds() - stolen) / (wall * (os.cpu_count() or 1))
         processes = system.process_tree(os.getpid())
         peak, share = system.memory_mb(processes)
         cpu = system.cpu_seconds(processes) - cpu
-        sample = Sample(steps, wall, cpu, start_seconds, peak, share, len(processes), work.facts())
+        sample = Sample(steps, wall, cpu, start_seconds, peak, share, len(processes), work.facts(), stolen)
         # Reported before the workload closes: a peer that hangs in close() has been measured all the same.
         report(asdict(sample))
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from statistics import median
 from time import monotonic
 
 from garrison import system
@@ -75,11 +76,18 @@ def measure(
         "narrow": NARROW,
         "seconds": seconds,
         "warm_up": warm_up,
+        "stolen": stolen(rows),
         "interleaved": True,
         "fresh_process": True,
         **provenance(),
     }
     return BenchResult(tuple(rows), facts, method)
+
+
+def stolen(rows: Sequence[Measurement]) -> list[float]:
+    """Return the median and the highest share of the cores' time that others on the host took, over all samples."""
+    shares = [sample.stolen for row in rows for sample in row.samples] or [0.0]
+    return [round(median(shares), 4), round(max(shares), 4)]
 
 
 def provenance() -> dict[str, str]:
