@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from garrison.bench.publish.training_tables import record_table
+from garrison.bench.publish.training_tables import ablation_table, record_table
 
 
 def run(preset: str, seed: int, passed: float | None, rules: str = "leaderboard") -> dict[str, Any]:
@@ -34,3 +34,15 @@ def test_the_time_to_rank_1_is_told_where_every_seed_has_passed_it(tmp_path: Pat
     assert "`record-head`: median -43.00, worst -43.00 of 1 seeds. From scratch" in table
     assert table.count("other rules") == 2
     assert table.count("not passed") == (0 if last else 2)
+
+
+def test_an_ablation_is_told_by_its_median_and_its_worst_seed(tmp_path: Path) -> None:
+    runs = [
+        run("record", seed, 1.0) | {"variant": v, "steps": 2e6} for v in ("everything", "no x") for seed in range(3)
+    ]
+    (tmp_path / "record-ablation.json").write_text(
+        json.dumps({"machine": {}, "method": {"command": "c"}, "runs": runs})
+    )
+    table = ablation_table(tmp_path)
+    assert "| `record`, no x | -44.00 | -45.00 | -43.00 |" in table
+    assert "of 3 seeds each, 2.0 million steps" in table

@@ -61,6 +61,7 @@ TABLES: dict[str, Table] = {
     "scaling-check": Table(("scaling",), scaling_tables.check_table),
     "scaling-nodes": Table(("cluster",), scaling_tables.nodes_table),
     "record": Table(("record",), training_tables.record_table),
+    "ablation": Table((training_tables.ABLATION,), training_tables.ablation_table),
     "unmet": Table((unmet_tables.RESULT,), unmet_tables.unmet_table),
     "limit": Table(("limit",), limit_tables.limit_table),
     "async": Table(("train-async",), training_tables.async_table),
@@ -76,7 +77,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "docs/workflow.md": ("orders", "workflow-cost"),
     "docs/cluster.md": ("cluster", "cluster-model"),
     "docs/scaling.md": ("scaling-batch", "scaling-parts", "scaling-cores", "scaling-check", "scaling-nodes"),
-    "docs/record.md": ("record", "unmet"),
+    "docs/record.md": ("record", "ablation", "unmet"),
     "docs/limit.md": ("limit",),
     "docs/jax.md": ("sim-jax", "train-jax"),
 }
