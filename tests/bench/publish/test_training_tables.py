@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from garrison.bench.publish.training_tables import ablation_table, record_table
+from garrison.bench.publish.ablation_tables import ablation_page, ablation_table
+from garrison.bench.publish.stored import load
+from garrison.bench.publish.training_tables import record_table
+from garrison.report.page import Page
 
 
 def run(preset: str, seed: int, passed: float | None, rules: str = "leaderboard") -> dict[str, Any]:
@@ -46,3 +49,6 @@ def test_an_ablation_is_told_by_its_median_and_its_worst_seed(tmp_path: Path) ->
     table = ablation_table(tmp_path)
     assert "| `record`, no x | -44.00 | -45.00 | -43.00 |" in table
     assert "of 3 seeds each, 2.0 million steps" in table
+    page = Page("x")
+    ablation_page(page, load(tmp_path, "record-ablation"))
+    assert "<td>-44.00</td>" in page.html().replace(' class="right"', "")

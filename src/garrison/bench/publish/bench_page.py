@@ -13,6 +13,7 @@ import tyro
 from garrison.bench.method.estimate import FEWEST
 from garrison.bench.method.why_wide import MEANING, TITLE
 from garrison.bench.publish import (
+    ablation_tables,
     backend_charts,
     coinrun_pages,
     headline,
@@ -74,6 +75,7 @@ SECTIONS: dict[str, Section] = {
     "train-async": Section("Learners without a barrier", (training_charts.without_barrier,)),
     "learning": Section("Learning curves", (learning_pages.learning_curves,)),
     "record": Section("The record", (training_charts.record,)),
+    ablation_tables.RESULT: Section("The record without its parts", (ablation_tables.ablation_page,)),
     unmet_tables.RESULT: Section("Attackers that no defender has met", (unmet_tables.unmet_page,)),
     "limit": Section("How good a defender can be", (limit_tables.limit_cells,)),
 }

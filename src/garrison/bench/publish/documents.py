@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 import tyro
 
 from garrison.bench.publish import (
+    ablation_tables,
     cluster_tables,
     coinrun_pages,
     headline,
@@ -61,7 +62,7 @@ TABLES: dict[str, Table] = {
     "scaling-check": Table(("scaling",), scaling_tables.check_table),
     "scaling-nodes": Table(("cluster",), scaling_tables.nodes_table),
     "record": Table(("record",), training_tables.record_table),
-    "ablation": Table((training_tables.ABLATION,), training_tables.ablation_table),
+    "ablation": Table((ablation_tables.RESULT,), ablation_tables.ablation_table),
     "unmet": Table((unmet_tables.RESULT,), unmet_tables.unmet_table),
     "limit": Table(("limit",), limit_tables.limit_table),
     "async": Table(("train-async",), training_tables.async_table),

@@ -27,7 +27,6 @@ from garrison.challenge.leaderboard import TABLE_RULES, leaderboard
 from garrison.formatting import clock, short
 
 LEARNERS, ORDERS, WORKFLOW_COST = "learners/comparison", "workflow/orders", "workflow/cost"
-ABLATION = "record-ablation"
 RANKS = (10, 1)
 """Of the leaderboard, whose passing the record's table tells."""
 
@@ -133,25 +132,6 @@ def _median_and_worst(preset: str, runs: list[dict[str, Any]]) -> str:
     if not times or None in times:
         return f"{said}."
     return f"{said}; rank 1 was passed after {median(times):.0f} s (median; at the latest {max(times):.0f} s)."
-
-
-def ablation_table(folder: Path) -> str:
-    """Return what the record presets reach without each of their parts."""
-    result = load(folder, ABLATION)
-    runs = result["runs"]
-    lines = []
-    for preset, variant in dict.fromkeys((run["preset"], run["variant"]) for run in runs):
-        own = [run for run in runs if (run["preset"], run["variant"]) == (preset, variant)]
-        totals = sorted(run["evaluation"]["total"] for run in own)
-        lines.append((f"`{preset}`, {variant}", f"{median(totals):.2f}", f"{totals[0]:.2f}", f"{totals[-1]:.2f}"))
-    first = runs[0]
-    return markdown(
-        ("what", "median", "worst", "best"),
-        lines,
-        f"Official totals of {len(own)} seeds each, {first['steps'] / 1e6:.1f} million steps,",
-        f"{first['evaluation']['episodes']} episodes per cell with the seed {first['evaluation']['seed']}:",
-        f"`{result['method']['command']}` ({link(ABLATION)}).",
-    )
 
 
 def learners_table(folder: Path) -> str:
