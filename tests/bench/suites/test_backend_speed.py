@@ -79,9 +79,7 @@ def test_scaling_measures_doubling_workers_up_to_twice_the_cores(
     rows = json.loads((tmp_path / "vector-scaling.json").read_text())["results"]
     shared = [r["labels"] for r in rows if r["labels"].get("backend") == "shared"]
     assert shared == [{"who": "garrison", "backend": "shared", "workers": n} for n in (1, 2, 4)]
-    assert [r["error"] for r in rows] == [None] * (
-        1 + 3 * 5
-    )  # the loop; per number of workers the limit and four backends
+    assert [r["error"] for r in rows] == [None] * (1 + 3 * 5)  # the loop; by workers: limit, four backends
     assert "Efficiency against the ideal" in (tmp_path / "index.html").read_text()
 
 
