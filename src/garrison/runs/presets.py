@@ -220,7 +220,7 @@ _PRESETS: dict[str, tuple[str, Experiment]] = {
         Experiment(replace(_REGRETS, rules="head"), _OFTEN_SCORED, _RECORD),
     ),
     "record-quick": (
-        "better than the challenge's winner within half a minute; `record` ends higher",
+        "sooner above the challenge's winner than `record`, which ends higher",
         Experiment(replace(_REGRETS, envs=256), _OFTEN_SCORED, _QUICK),
     ),
     "red-vs-react-restore": (

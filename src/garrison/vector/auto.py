@@ -48,14 +48,14 @@ def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False, may
     serial = predict("serial", load, num_envs, 1, cores)
     even = replace(load, steps=None)
     together = "shared" if may_die or predict("shared", even, num_envs, workers, workers) > BRIEF_SECONDS else "joint"
-    shared = predict(together, even, num_envs, workers, workers)
+    parallel = predict(together, even, num_envs, workers, workers)
     cost = f"a step takes {duration(load.step)}"
     if workers == 1:
         return Choice(
             "serial", 1, f"{cost}; there is one {'core' if cores == 1 else 'environment'}, so nothing runs at once"
         )
-    times = f"{num_envs} take {duration(serial)} in one process, about {duration(shared)} with {workers} workers"
-    if serial <= MARGIN * shared:
+    times = f"{num_envs} take {duration(serial)} in one process, about {duration(parallel)} with {workers} workers"
+    if serial <= MARGIN * parallel:
         return Choice("serial", 1, f"{cost}; {times}, too little gain to pay for processes")
     if ready_first:
         batch = max(1, num_envs // max(2, workers))  # a worker that runs out has filled one by itself

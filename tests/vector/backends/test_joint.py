@@ -1,5 +1,6 @@
 """The group that the caller steps itself: its faults, its end, and who is a process beside it."""
 
+import gc
 import os
 import signal
 from typing import Any
@@ -60,6 +61,16 @@ def test_with_one_worker_there_is_no_process() -> None:
     assert envs.step(GO[:2])[0][:, 0].tolist() == [1, 1]
     assert envs.pids == []
     envs.close()
+
+
+def test_a_forgotten_one_ends_its_processes_and_closes_what_is_here() -> None:
+    envs: Any = garrison.vector.make(Placed, 4, "joint", workers=2)
+    pids = envs.pids
+    envs.reset(seed=0)
+    del envs
+    gc.collect()
+    assert gone(pids)
+    assert [env.closed for env in made] == [True, True]
 
 
 def test_an_environment_that_raises_here_is_named_and_the_others_have_stepped() -> None:

@@ -74,7 +74,7 @@ class Awake(Sampler):
     slept = 0.0
 
 
-@pytest.mark.parametrize("backend", ["pipes", "shared", "async"])
+@pytest.mark.parametrize("backend", ["pipes", "shared", "joint", "async"])
 def test_nobody_waits_busily(backend: str) -> None:
     """While an environment sleeps, neither its idle neighbour nor the caller uses the processor."""
     envs: Any = garrison.vector.make([Napper, Sampler], backend=backend, workers=2)
