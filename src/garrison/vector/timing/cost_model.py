@@ -21,7 +21,7 @@ ROUNDS = 2000
 
 @dataclass(frozen=True)
 class Overheads:
-    """Seconds that a backend adds: about these on two cores with nothing else to do; `garrison profile` measures yours."""
+    """Seconds that a backend adds: about these on two idle cores; `garrison profile` measures them on yours."""
 
     around: float = 0.35e-6
     """What a step costs around the environment, per environment."""
