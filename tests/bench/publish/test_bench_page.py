@@ -78,6 +78,8 @@ def everything(folder: Path) -> None:
     (folder / "record.json").write_text(
         json.dumps({"machine": MACHINE, "runs": [run | {"curve": curve, "evaluation": score}]})
     )
+    less = run | {"variant": "no history", "evaluation": score | {"episodes": 100, "seed": 7}}
+    (folder / "record-ablation.json").write_text(json.dumps({"machine": MACHINE, "runs": [less]}))
     unmet = {"rules": "head", "attacker": "a late one", "defender": "sleep", "value": -3.0, "margin": 0.1}
     (folder / "limit-unmet.json").write_text(json.dumps({"machine": MACHINE, "rows": [unmet]}))
     said = {"what": "a bound", "command": "garrison bench limit", "proven": True}
