@@ -33,7 +33,16 @@ def test_the_environment_decides_the_task() -> None:
 
 def test_every_setting_of_cage2_reaches_the_simulator() -> None:
     """A new setting that is forgotten on its way fails here."""
-    common = {"env", "envs", "backend", "workers", "env_args", "blue", "reward"}  # the last chooses the batch itself
+    common = {
+        "env",
+        "envs",
+        "backend",
+        "workers",
+        "env_args",
+        "blue",
+        "reward",
+        "belief",
+    }  # the last two choose the batch
     names = {field.name for field in dataclasses.fields(EnvConfig)} - common
     assert set(env_arguments(CAGE2)) == names - {"challenge_encoder"} | {"encoder"}
     mine = task_of(CAGE2).make_envs(3)

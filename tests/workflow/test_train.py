@@ -1,6 +1,7 @@
 """`garrison workflow train` from the outside, and what it is made of: inheritance, tracking, settings."""
 
 import csv
+import dataclasses
 import json
 import signal
 from pathlib import Path
@@ -284,6 +285,12 @@ def test_wrong_search_settings_are_refused(values: dict[str, Any], message: str)
 def test_orders_out_of_range_are_refused() -> None:
     with pytest.raises(UserError, match="numbered 0 to 119"):
         WorkflowConfig(orders=(120,))
+
+
+@pytest.mark.parametrize("asked", [{"reward": "regret"}, {"belief": True}])
+def test_what_workflows_have_no_use_for_is_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="leave out --reward and --belief"):
+        dataclasses.replace(TRAIN, env=dataclasses.replace(TRAIN.env, **asked))
 
 
 def test_a_run_is_named_after_its_orders() -> None:

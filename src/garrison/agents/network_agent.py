@@ -37,6 +37,7 @@ class NetworkAgent:
         sample: draw actions instead of taking the likeliest.
         order: the index of the workflow's order that it is to follow; None if it was trained without.
         value_unit: what a value of 1 is worth in rewards of the challenge; None if the network's values mean nothing.
+        belief: whether the network is shown a belief, see `garrison.belief.belief_bits`.
     """
 
     needs: ClassVar[dict[str, Kind]] = CAGE2_AGENT
@@ -54,12 +55,13 @@ class NetworkAgent:
         sample: bool = False,
         order: int | None = None,
         value_unit: float | None = None,
+        belief: bool = False,
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
         self._network, self._value_unit = network, value_unit
         self._starts = np.ones(0, np.bool_)
         self._view = Cage2View(
-            network.size, network.outputs, rules or DEFAULT_RULES, encoder, observation, actions, masked, order
+            network.size, network.outputs, rules or DEFAULT_RULES, encoder, observation, actions, masked, order, belief
         )
 
     @classmethod
@@ -94,6 +96,7 @@ class NetworkAgent:
             sample=sample,
             order=order if follows else None,
             value_unit=_value_unit(env, settings, values["state"]),
+            belief=bool(env.get("belief", False)),
         )
 
     def begin(self, num_envs: int, seed: int = 0) -> None:

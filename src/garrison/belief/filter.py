@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from garrison.belief.belief_bits import write_belief_bits
 from garrison.belief.belief_settings import BeliefSettings
 from garrison.belief.merging import States, as_words
 from garrison.belief.updating import Counts, Weights, make_desk, settle, update_rows, weigh_rows
@@ -175,6 +176,10 @@ class Beliefs:
         access, reds = np.zeros((len(counts), NUM_HOSTS, NUM_ACCESS)), np.zeros((len(counts), len(REDS)))
         weigh_rows(records(self._states[rows]), self._weights[rows], counts, access, reds)
         return access, reds
+
+    def write_bits(self, bits: NDArray[np.int8]) -> None:
+        """Write what is believed as bits, (num_envs, NUM_BELIEF_BITS), see `belief_bits`."""
+        write_belief_bits(records(self._states), self._weights, self._counts, bits)
 
     def clone(self, rows: NDArray[np.intp] | None = None) -> Self:
         """Return beliefs that know the same of these environments, by default of all, and go on by themselves."""

@@ -10,10 +10,13 @@ from garrison.cage2.defender_memory import CLOCK, DECOY_SLOTS, SINCE
 from garrison.cage2.layout import NUM_PAST_EVENTS
 from garrison.cage2.names import DECOY_BLOCK, FIRST_BLOCK, NUM_ACTIONS, REMOVE_BLOCK, RESTORE_BLOCK, Host
 from garrison.cage2.scenario import load_scenario
+from garrison.errors import UserError
 
 
 def cage2_tables(env: dict[str, Any], masked: bool) -> dict[str, Any]:
     """Return the tables for the settings of the environments that a network was trained on."""
+    if env.get("belief", False):
+        raise UserError("a network that reads beliefs cannot be exported: beliefs need the simulator itself.")
     sc: Any = load_scenario(None, env["rules"], env["challenge_encoder"]).view(np.recarray)[0]
     return {
         "rules": env["rules"],

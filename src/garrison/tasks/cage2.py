@@ -56,6 +56,9 @@ class Cage2Settings(EnvSettings):
     observation: str = "bits"
     """CAGE-2: what the policy sees: bits (the 52), memory (also what it can remember of them and of its actions) or
     history (also when that was)."""
+    belief: bool = False
+    """CAGE-2: show the policy also what can be concluded from all that it did and was shown: how likely each of some
+    facts about the true state is (`garrison.belief`). A step then takes several times as long."""
     actions: str = "all"
     """CAGE-2: what the policy chooses from: all (the 145) or compact (the 67 that can pay)."""
     reward: str = "score"
@@ -107,16 +110,8 @@ class Cage2Task(Task):
     def make_envs(self, num_envs: int) -> Any:
         """Make the compiled batch, or on another backend that many Python environments."""
         config, arguments = self.config, env_arguments(self.config)
-        if config.reward == "regret":
-            from garrison.limit.regret import Regret
-            from garrison.limit.regret_env import RegretEnv
-
-            regret = Regret(config.rules, config.red_odds, config.length, threads=cores())
-            return RegretEnv(regret, num_envs, autoreset_mode=self.autoreset_mode, copy=False, **arguments)
         if config.backend in NATIVE:
-            from garrison.cage2 import VectorEnv
-
-            return VectorEnv(num_envs, autoreset_mode=self.autoreset_mode, copy=False, **arguments)
+            return self._make_batch(num_envs)
         from garrison import vector
 
         return vector.make(
@@ -131,6 +126,26 @@ class Cage2Task(Task):
             **arguments,
         )
 
+    def _make_batch(self, num_envs: int) -> Any:
+        """Make the compiled batch, with what is to be learned from and shown beside it."""
+        config = self.config
+        arguments = env_arguments(config) | {"autoreset_mode": self.autoreset_mode, "copy": False}
+        if config.reward == "regret":
+            from garrison.limit.regret import Regret
+            from garrison.limit.regret_env import RegretEnv
+
+            regret = Regret(config.rules, config.red_odds, config.length, threads=cores())
+            envs: Any = RegretEnv(regret, num_envs, **arguments)
+        else:
+            from garrison.cage2 import VectorEnv
+
+            envs = VectorEnv(num_envs, **arguments)
+        if not config.belief:
+            return envs
+        from garrison.belief.belief_env import BeliefEnv
+
+        return BeliefEnv(envs, threads=cores())
+
     def make_jax_env(self) -> Any:
         """Make the simulator's twin in JAX."""
         require("jax")
@@ -141,8 +156,9 @@ class Cage2Task(Task):
 
     def check(self, learner: LearnerConfig) -> None:
         """Refuse what the learner asks for and the environments do not have."""
-        if self.config.reward == "regret" and self.config.backend not in NATIVE:
-            raise UserError(f"the backend {self.config.backend!r} has no reward=regret: use native.")
+        if self.config.backend not in NATIVE:
+            for what in ["reward=regret"] * (self.config.reward == "regret") + ["beliefs"] * self.config.belief:
+                raise UserError(f"the backend {self.config.backend!r} has no {what}: use native.")
         if LEARNERS[algorithm_of(learner)].on_device:
             self._check_on_device()
         elif self.config.backend not in MASKED and learner.action_masks:
@@ -155,6 +171,8 @@ class Cage2Task(Task):
             raise UserError(f"ppo-jax steps CAGE-2 on the device, not by {self.config.backend!r}: leave out --backend.")
         if self.config.reward != "score":
             raise UserError(f"ppo-jax learns from the score, not from {self.config.reward}: say --reward score.")
+        if self.config.belief:
+            raise UserError("ppo-jax keeps no beliefs: say --no-belief, or use ppo.")
         others = [name for name in self.config.red_odds if name not in SCRIPTED_REDS]
         if others:
             raise UserError(

@@ -115,6 +115,8 @@ class WorkflowExperiment(Experiment):
         super().__post_init__()
         if self.env.env != CAGE2 or self.env.backend not in NATIVE:
             raise UserError("workflows are followed in the native CAGE-2 only: leave out --env and --backend.")
+        if self.env.reward != "score" or self.env.belief:
+            raise UserError("workflows are judged beside the score, without beliefs: leave out --reward and --belief.")
         learner = LEARNERS[self.algorithm]
         if learner.has_actors or learner.on_device:
             raise UserError(f"{self.algorithm} has environments of its own, which cannot follow workflows: use ppo.")
