@@ -78,7 +78,8 @@ def everything(folder: Path) -> None:
     (folder / "record.json").write_text(
         json.dumps({"machine": MACHINE, "runs": [run | {"curve": curve, "evaluation": score}]})
     )
-    less = run | {"variant": "no history", "evaluation": score | {"episodes": 100, "seed": 7}}
+    parts = {"cells": [{"red": "bline", "mean": -20.1}, {"red": "bline", "mean": -1.0}, {"red": "sleep", "mean": 0.0}]}
+    less = run | {"variant": "no history", "evaluation": score | parts | {"episodes": 100, "seed": 7}}
     (folder / "record-ablation.json").write_text(json.dumps({"machine": MACHINE, "runs": [less]}))
     unmet = {"rules": "head", "attacker": "a late one", "defender": "sleep", "value": -3.0, "margin": 0.1}
     (folder / "limit-unmet.json").write_text(json.dumps({"machine": MACHINE, "rows": [unmet]}))
@@ -105,6 +106,8 @@ def test_every_result_is_shown_with_its_command_and_machine(tmp_path: Path) -> N
     assert "87.0 ± 0.0%" in html
     assert "no data" not in html
     assert "CybORG itself on this machine" in html
+    numbers = "".join(f'<td class="right">{number}</td>' for number in ("-45.10", "-45.10", "-45.10", "-21.10", "0.00"))
+    assert f"<td><code>record</code>, no history</td>{numbers}" in html
     assert '<td>pipes</td><td class="right">20</td>' in html
     assert html.count(">50 ± 0.0%</td></tr>") == 1  # times: 100 of ours over 2 of CybORG's
 

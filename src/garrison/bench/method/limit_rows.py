@@ -26,7 +26,9 @@ Cell = tuple[str, str, int]
 KINDS: dict[str, str] = {
     "leaderboard": "leaderboard #1",
     "record": "our record",
-    "search": "with search",
+    "search-1ms": "with search, 1 ms",
+    "search": "with search, 10 ms",
+    "search-50ms": "with search, 50 ms",
     "values": "belief and values",
     "ceiling": "empirical ceiling",
     "bound": "upper bound",

@@ -1,14 +1,15 @@
-"""What the record presets reach without each of their parts, for documents and for the page."""
+"""What the record presets reach without their parts, and with others, for documents and for the page."""
 
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from garrison.bench.publish.markdown import link, markdown
 from garrison.bench.publish.stored import StoredResult, load
 from garrison.report.page import Page
 
 RESULT = "record-ablation"
-HEADER = ("what", "median", "worst", "best")
+HEADER = ("what", "median", "worst", "best", "B_line (median)", "Meander (median)")
 
 
 def ablation_table(folder: Path) -> str:
@@ -23,10 +24,21 @@ def ablation_page(page: Page, result: StoredResult) -> None:
 
 
 def _lines(result: StoredResult) -> list[tuple[str, ...]]:
-    totals: dict[str, list[float]] = {}
+    scores: dict[str, list[dict[str, Any]]] = {}
     for run in result["runs"]:
-        totals.setdefault(f"`{run['preset']}`, {run['variant']}", []).append(run["evaluation"]["total"])
-    return [(what, f"{median(all_):.2f}", f"{min(all_):.2f}", f"{max(all_):.2f}") for what, all_ in totals.items()]
+        scores.setdefault(f"`{run['preset']}`, {run['variant']}", []).append(run["evaluation"])
+    return [(what, *_numbers(found)) for what, found in scores.items()]
+
+
+def _numbers(scores: list[dict[str, Any]]) -> list[str]:
+    """Return the median, worst and best total, and the medians of what each attacker's cells add up to."""
+    totals = [score["total"] for score in scores]
+    parts = [median([_cost(score, red) for score in scores]) for red in ("bline", "meander")]
+    return [f"{number:.2f}" for number in (median(totals), min(totals), max(totals), *parts)]
+
+
+def _cost(score: dict[str, Any], red: str) -> float:
+    return sum(float(cell["mean"]) for cell in score["cells"] if cell["red"] == red)
 
 
 def _basis(result: StoredResult) -> str:

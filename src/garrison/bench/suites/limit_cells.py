@@ -7,6 +7,7 @@ hits, and a second call with the same `--out` makes only what is missing.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 
 from garrison import system
 from garrison.agents import load_agent
-from garrison.agents.load import VALUED
 from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.limit_rows import (
     CELLS,
@@ -44,10 +44,12 @@ from garrison.limit.weighing import action_values
 NAME = "limit"
 UNMET_KIND = "unmet"
 QUICK_EPISODES = 200
-RECORDS = {"leaderboard": "record", "head": "record-head"}
-"""The shipped agent of each set of rules."""
+SUFFIXES = {"leaderboard": "", "head": "-head"}
+"""Of the agents' names, for each set of rules."""
 CHOSEN_FROM = {"record": 2, "record-head": 1}
-"""How many trainings each was chosen from."""
+"""How many trainings each network was chosen from."""
+SEARCHES = {"search-1ms": "1ms", "search": "10ms", "search-50ms": "50ms"}
+"""The kinds of rows that are searched for, and their budgets."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Arguments(CommonArguments):
     """Say for every cell how good a defender can be, from below and from above."""
 
     kinds: tuple[str, ...] = ()
-    """Which rows to make: leaderboard, record, search, values, ceiling, bound, and unmet for the scores against
-    attackers that the defenders never met; by default all."""
+    """Which rows to make: leaderboard, record, search-1ms, search, search-50ms, values, ceiling, bound, and
+    unmet for the scores against attackers that the defenders never met; by default all."""
     rules: tuple[str, ...] = RULES
     """Under which rules."""
     episodes: int = 10_000
@@ -95,7 +97,7 @@ def leaderboard_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score the shipped agent of these rules."""
-    name = RECORDS[rules]
+    name = f"record{SUFFIXES[rules]}"
     flags = f"--episodes {arguments.episodes} --seed {arguments.seed}"
     found = evaluate(load_agent(name), rules=rules, episodes=arguments.episodes, seed=arguments.seed)
     yield from rows_of_evaluation(
@@ -107,16 +109,16 @@ def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     )
 
 
-def search_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+def search_rows(arguments: Arguments, rules: str, kind: str) -> Iterator[Row]:
     """Score the shipped agent of these rules with a search before each decision."""
     episodes = min(arguments.episodes, arguments.search_episodes)
-    name = RECORDS[rules]
-    yield from score_search(name, rules, episodes, arguments.seed, CHOSEN_FROM[name])
+    name, seeds = f"record-search{SUFFIXES[rules]}", CHOSEN_FROM[f"record{SUFFIXES[rules]}"]
+    yield from score_search(name, rules, episodes, arguments.seed, seeds, kind, SEARCHES[kind])
 
 
 def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score the agent that acts by the game's values over an exact belief."""
-    name = next(name for name, network in VALUED.items() if network == RECORDS[rules])
+    name = f"record-values{SUFFIXES[rules]}"
     episodes = min(arguments.episodes, arguments.search_episodes)
     found = evaluate(load_agent(name), rules=rules, episodes=episodes, seed=arguments.seed)
     yield from rows_of_evaluation(
@@ -129,7 +131,7 @@ def values_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 def ceiling_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
     """Score a defender that sees everything and plays by the values of the upper bound."""
-    network = load_agent(RECORDS[rules])
+    network = load_agent(f"record{SUFFIXES[rules]}")
     for red in REDS:
         began = process_time()
         for length in LENGTHS:
@@ -172,7 +174,7 @@ def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
     "record": record_rows,
-    "search": search_rows,
+    **{kind: partial(search_rows, kind=kind) for kind in SEARCHES},
     "values": values_rows,
     "ceiling": ceiling_rows,
     "bound": bound_rows,
@@ -210,7 +212,7 @@ def score_unmet(arguments: Arguments) -> None:
     known: list[dict[str, Any]] = [] if arguments.again else result["rows"]
     episodes = min(arguments.episodes, UNMET_EPISODES)
     for rules in arguments.rules:
-        defenders = (RECORDS[rules], *BASELINES, *arguments.defenders)
+        defenders = (f"record{SUFFIXES[rules]}", *BASELINES, *arguments.defenders)
         for score in unmet_scores(defenders, rules, episodes, arguments.seed, known):
             known.append(score)
             shown = f"{score['value']:.2f} ± {score['margin']:.2f}"

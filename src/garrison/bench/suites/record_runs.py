@@ -24,6 +24,11 @@ from garrison.errors import choose
 PRESETS = ("record", "record-head")
 FRESH_SEED = 1919
 """Of the episodes of the last score: no setting was chosen by them."""
+TRUTH = (
+    *("access", "access_oldest", "sessions", "hidden", "malware", "known_address", "known_host", "known_subnet"),
+    *("red", "ot_running", "ot_known"),
+)
+"""What the simulator knows and Blue is not shown"""
 # What the presets do beyond plain PPO on the challenge's own interface, taken away one at a time. Scores need a longer
 # view than regrets, so they have the settings that were chosen for them.
 ABLATIONS: dict[str, list[str]] = {
@@ -33,6 +38,16 @@ ABLATIONS: dict[str, list[str]] = {
     "no memory": ["--observation", "bits"],
     "145 actions": ["--actions", "all"],
     "no masks": ["--no-action-masks"],
+}
+# What may be put in their place, or beside them, measured as the parts are.
+ALTERNATIVES: dict[str, list[str]] = {
+    "a belief": ["--belief"],
+    "a critic that sees the truth": ["--critic-extras", *TRUTH],
+    "a belief and that critic": ["--belief", "--critic-extras", *TRUTH],
+    "a GRU for the history": ["--observation", "memory", "--recurrent-size", "64"],
+    "distilled from who sees the truth": ["--gamma", "0", "--gae-lambda", "0"],
+    "only B_line": ["--red", "bline"],
+    "only Meander": ["--red", "meander"],
 }
 
 
@@ -51,9 +66,9 @@ class Arguments(CommonArguments):
     episodes: int = 10_000
     """Episodes in each cell of the score at the end, with a seed that nothing else uses."""
     ablate: bool = False
-    """Instead train variants of each preset with parts taken away, and write `record-ablation.json`."""
+    """Instead train variants of each preset, parts of it taken away or replaced, and write `record-ablation.json`."""
     variants: tuple[str, ...] = tuple(ABLATIONS)
-    """Which of them."""
+    """Which of them; by default all that take something away."""
     keep: Path | None = None
     """Where to keep the run folders, and to go on with those that are there; by default they are deleted."""
 
@@ -67,7 +82,8 @@ def run(arguments: Arguments) -> int:
     if arguments.out is not None:
         system.require("matplotlib")
     name = "record-ablation" if arguments.ablate else "record"
-    variants = {choose("variant", v, list(ABLATIONS)): ABLATIONS[v] for v in arguments.variants}
+    known = ABLATIONS | ALTERNATIVES
+    variants = {choose("variant", v, list(known)): known[v] for v in arguments.variants}
     variants = variants if arguments.ablate else {"": []}
     cases = [(p, v, seed) for p in arguments.presets for v in variants for seed in range(arguments.seeds)]
     result: dict[str, Any] = {"machine": system.facts(), "method": provenance(), "runs": []}
