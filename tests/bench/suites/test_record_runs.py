@@ -1,6 +1,7 @@
 """The record's bench: when ranks are passed, what is shipped, and one small run through the command."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from garrison.agents.ship import ship
 from garrison.bench.publish import record_figure
 from garrison.bench.suites import record_runs
 from garrison.challenge.evaluation import evaluate
+from garrison.errors import UserError
 from garrison.storage import checkpoint
 
 
@@ -44,6 +46,24 @@ def test_the_command_trains_and_draws_and_its_run_can_be_shipped(
     assert (run["evaluation"]["episodes"], run["evaluation"]["seed"]) == (30, record_runs.FRESH_SEED)
     score = evaluate(load_agent(str(tmp_path / "record.garrison")), episodes=30, seed=record_runs.FRESH_SEED)
     assert score.total == pytest.approx(run["evaluation"]["total"], abs=1e-5)
+
+
+def test_a_run_that_was_broken_off_is_begun_again_and_one_that_fails_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = tmp_path / "record-3-belief"
+    half.mkdir()
+    (half / "config.yaml").write_text("half a run")
+    begun_with = []
+
+    def fail(words: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+        begun_with.append((half.exists(), words[-3:]))
+        return subprocess.CompletedProcess(words, 3)
+
+    monkeypatch.setattr(record_runs.subprocess, "run", fail)
+    with pytest.raises(UserError, match=r"garrison train record --seed 3 .*--belief --steps 9 ended with 3"):
+        record_runs.train("record", 3, record_runs.Arguments(steps=9), tmp_path, ["--belief"])
+    assert begun_with == [(False, ["--belief", "--steps", "9"])]
 
 
 def test_the_winner_is_drawn_beside_runs_under_its_rules_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ With `--keep` a second call goes on where the first was interrupted: a run that 
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from garrison.bench.publish import record_figure
 from garrison.bench.publish.keep import keep
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import evaluate
-from garrison.errors import choose
+from garrison.errors import UserError, choose
 
 PRESETS = ("record", "record-head")
 FRESH_SEED = 1919
@@ -107,7 +108,10 @@ def train(preset: str, seed: int, arguments: Arguments, folder: Path, flags: lis
     more = ["--evaluate-every", str(arguments.every), *flags]
     more += ["--steps", str(arguments.steps)] if arguments.steps else []
     if not (out / "summary.json").exists():
-        subprocess.run([sys.executable, "-m", "garrison", *words, "--out", str(out), *more], check=True)
+        shutil.rmtree(out, ignore_errors=True)  # one that was broken off: its times would be wrong
+        done = subprocess.run([sys.executable, "-m", "garrison", *words, "--out", str(out), *more], check=False)
+        if done.returncode:
+            raise UserError(f"garrison {' '.join([*words, *more])} ended with {done.returncode}; see above.")
     rows = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
     curve = [
         {"step": row["step"], "seconds": row["time/elapsed_time"], "total": round(row["evaluation/total"], 2)}
