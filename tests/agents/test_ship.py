@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from garrison.agents import load_agent
 from garrison.agents.forward import network_of
 from garrison.agents.load import SHIPPED
 from garrison.agents.ship import ship, without_critic
@@ -16,8 +17,9 @@ from garrison.learn.nn.description import describe_policy
 from garrison.storage import checkpoint
 
 
-def test_a_run_becomes_an_agent_that_plays_the_same(tmp_path: Path) -> None:
-    known = checkpoint.load(SHIPPED["record"])
+@pytest.mark.parametrize(("name", "keeps_critic"), [("record-1", True), ("record", False)])
+def test_a_run_becomes_an_agent_that_plays_the_same(name: str, keeps_critic: bool, tmp_path: Path) -> None:
+    known = checkpoint.load(SHIPPED[name])
     run = tmp_path / "run"
     run.mkdir()
     state = known["state"] | {"adam": np.zeros(3)}
@@ -29,7 +31,14 @@ def test_a_run_becomes_an_agent_that_plays_the_same(tmp_path: Path) -> None:
     copy = checkpoint.load(tmp_path / "agents" / "copy.garrison")
     assert set(copy) == set(known)
     assert set(copy["state"]) == {"weights", "steps"}
-    assert np.array_equal(copy["state"]["weights"], known["state"]["weights"])
+    assert np.array_equal(copy["state"]["weights"], known["state"]["weights"]) == keeps_critic
+    shown = np.random.default_rng(0).integers(0, 2, (50, 52))
+    played = []
+    for file in (SHIPPED[name], tmp_path / "agents" / "copy.garrison"):
+        agent = load_agent(str(file))
+        agent.begin(50)
+        played.append(agent.act(shown))
+    np.testing.assert_array_equal(*played)
     assert copy["made_by"] == "garrison train record --seed 1"
     assert copy["evaluation"] == known["evaluation"]
     assert copy["experiment"]["run"]["out"] == ""

@@ -16,7 +16,15 @@ BEST_CLAIM = -58.0  # the best claim under head rules
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "mark"), [("record", CHAMPION), ("record-head", BEST_CLAIM)])
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [
+        ("record", CHAMPION),
+        ("record-head", BEST_CLAIM),
+        ("record-belief", CHAMPION),
+        ("record-belief-head", BEST_CLAIM),
+    ],
+)
 def test_a_shipped_agent_scores_what_is_published_and_beats_every_published_one(name: str, mark: float) -> None:
     published = checkpoint.load(SHIPPED[name])["evaluation"]
     result = evaluate(load_agent(name), published["rules"], episodes=400, seed=7)
@@ -26,11 +34,14 @@ def test_a_shipped_agent_scores_what_is_published_and_beats_every_published_one(
     assert published["total"] - published["ci95"] > mark
 
 
-@pytest.mark.parametrize("name", ["record", "record-head"])
+@pytest.mark.parametrize("name", ["record", "record-head", "record-belief", "record-belief-head"])
 def test_a_shipped_file_is_small_and_says_what_made_it(name: str) -> None:
     values = checkpoint.load(SHIPPED[name])
-    assert values["made_by"].startswith(f"garrison train {name} --seed ")
-    assert SHIPPED[name].stat().st_size < 250_000
+    sees_belief = values["experiment"]["env"].get("belief", False)
+    preset = name.replace("-belief", "") + (" --belief" if sees_belief else "")
+    assert sees_belief == ("-belief" in name)
+    assert values["made_by"].startswith(f"garrison train {preset} --seed ")
+    assert SHIPPED[name].stat().st_size < 300_000
     assert set(values["state"]) == {"weights", "steps"}
 
 

@@ -24,7 +24,8 @@ def ship(run: Annotated[Path, tyro.conf.Positional], path: Annotated[Path, tyro.
     values = checkpoint.load(run)
     require_agent(values, str(run))
     values["experiment"]["run"]["out"] = ""
-    if "extras_space" in values["policy"]:
+    env = values["experiment"]["env"]
+    if "extras_space" in values["policy"] or env.get("reward", "score") != "score":  # then values are no returns
         values = without_critic(values)
     summary, versions = (json.loads((run / name).read_text()) for name in ("summary.json", "versions.json"))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +48,7 @@ def command_text(words: list[str]) -> str:
 
 
 def without_critic(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a checkpoint's values with no trace of a critic that saw more than its actor.
+    """Return a checkpoint's values with no trace of a critic that nobody has a use for in play.
 
     What is left is a policy whose value, always 0, is read from the actor's own layers.
     """

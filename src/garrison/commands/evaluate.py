@@ -25,9 +25,9 @@ class Arguments:
 
     agent: Annotated[str, tyro.conf.arg(metavar="AGENT")]
     """A scripted agent (sleep, random, react-remove, react-restore, alert-remove, alert-restore), a shipped one
-    (record, record-head), one with a search before each decision (record-search, record-search-head; or with another
-    budget than 10 ms record-search@1ms, record-search@50ms), one that acts by the game's values (record-values,
-    record-values-head), a run folder or a checkpoint."""
+    (record, record-head; with a belief record-belief, record-belief-head), one with a search before each decision
+    (record-search, record-search-head; or with another budget than 10 ms record-search@1ms, record-search@50ms), one
+    that acts by the game's values (record-values, record-values-head), a run folder or a checkpoint."""
     rules: Annotated[str, tyro.conf.arg(metavar="head|leaderboard")] = ""
     """The rules of the game. By default those that the agent was trained under, head for a scripted agent."""
     episodes: int | None = None

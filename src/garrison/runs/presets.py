@@ -53,6 +53,8 @@ _RECORD = replace(
     entropy_coef_final=0.0001,
     reward_scale=0.5,
 )
+# What a belief says need not be learned, so fewer steps do; each takes longer.
+_BELIEFS, _BELIEVING = replace(_REGRETS, belief=True), replace(_RECORD, steps=6_000_000)
 # Half of the samples for each update learn sooner and end a little worse.
 _QUICK = replace(_RECORD, steps=2_000_000, epochs=3, learning_rate=1.8e-3)
 # The best from the score alone, for learners that have nothing else.
@@ -218,6 +220,14 @@ _PRESETS: dict[str, tuple[str, Experiment]] = {
     "record-head": (
         "the record under CybORG's present rules",
         Experiment(replace(_REGRETS, rules="head"), _OFTEN_SCORED, _RECORD),
+    ),
+    "record-belief": (
+        "the record with an exact belief as input, under the leaderboard's rules",
+        Experiment(_BELIEFS, _OFTEN_SCORED, _BELIEVING),
+    ),
+    "record-belief-head": (
+        "the same under CybORG's present rules",
+        Experiment(replace(_BELIEFS, rules="head"), _OFTEN_SCORED, _BELIEVING),
     ),
     "record-quick": (
         "sooner above the challenge's winner than `record`, which ends higher",
