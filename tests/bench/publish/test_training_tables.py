@@ -43,11 +43,13 @@ def test_an_ablation_is_told_by_its_median_and_its_worst_seed(tmp_path: Path) ->
     runs = [
         run("record", seed, 1.0) | {"variant": v, "steps": 2e6} for v in ("everything", "no x") for seed in range(3)
     ]
+    for each in runs:
+        each["evaluation"]["cells"] = [{"red": "bline", "mean": -2.0 - each["seed"]}, {"red": "bline", "mean": -1.0}]
     (tmp_path / "record-ablation.json").write_text(
         json.dumps({"machine": {}, "method": {"command": "c"}, "runs": runs})
     )
     table = ablation_table(tmp_path)
-    assert "| `record`, no x | -44.00 | -45.00 | -43.00 |" in table
+    assert "| `record`, no x | -44.00 | -45.00 | -43.00 | -4.00 | 0.00 |" in table
     assert "of 3 seeds each, 2.0 million steps" in table
     page = Page("x")
     ablation_page(page, load(tmp_path, "record-ablation"))
