@@ -69,7 +69,9 @@ class Arguments(CommonArguments):
     ablate: bool = False
     """Instead train variants of each preset, parts of it taken away or replaced, and write `record-ablation.json`."""
     variants: tuple[str, ...] = tuple(ABLATIONS)
-    """Which of them; by default all that take something away."""
+    """Which of them; by default all that take something away. Others put something in its place or beside it: 'a
+    belief', 'a critic that sees the truth', 'a belief and that critic', 'a GRU for the history', 'distilled from who
+    sees the truth', 'only B_line', 'only Meander'."""
     keep: Path | None = None
     """Where to keep the run folders, and to go on with those that are there; by default they are deleted."""
 
