@@ -130,6 +130,35 @@ def test_clones_go_on_as_the_original_would_with_its_own_luck() -> None:
     assert twin.beliefs[0].states.tobytes() == agent.beliefs[1].states.tobytes()
 
 
+def test_a_second_network_plays_the_games_and_keeps_in_step() -> None:
+    """A copy of the network in its place must see, remember, forget and be cloned as the network is."""
+    envs = VectorEnv(3, red=["bline", "meander", "meander"], rules="leaderboard", length=30)
+    often = dataclasses.replace(QUICK, margin=0.0)
+    one = SearchAgent(_network(), often)
+    two = SearchAgent(_network(), often, player=_network())
+    for agent in (one, two):
+        _games(agent, envs, 8)  # leaves a memory of other episodes
+    played = _games(one, envs, 16)
+    assert _games(two, envs, 16) == played
+    assert np.array_equal(one._player.memory(), two._player.memory())
+    never = SearchAgent(_network(), dataclasses.replace(QUICK, margin=1e9))
+    assert _games(never, envs, 16)[-1] != played[-1], "the last thing to remember is not what the network chose"
+    for agent in (one, two):
+        agent.reset(np.ones(3, np.bool_))
+    rows, bits = np.array([2, 0]), envs.observations
+    twins = [agent.clone(rows, seed=4) for agent in (one, two)]
+    assert twins[0].act(bits[rows]).tolist() == twins[1].act(bits[rows]).tolist()
+    assert one.act(bits).tolist() == two.act(bits).tolist()
+    assert np.array_equal(one._player.memory(), two._player.memory())
+    other = SearchAgent(_network(), often, player=_network("record-1"))
+    assert _games(other, envs, 16) != played
+
+
+def test_a_player_of_other_rules_is_refused() -> None:
+    with pytest.raises(UserError, match="record-head cannot play record's games: it has other rules"):
+        SearchAgent(_network(), QUICK, player=_network("record-head"))
+
+
 def test_rewards_count_as_much_as_the_episode_is_likely_to_reach_them() -> None:
     agent = SearchAgent(_network(), SearchSettings(lengths=(3, 5), horizon=10))
     assert agent._shares(0).tolist() == [1, 1, 1, 0.5, 0.5]

@@ -3,9 +3,10 @@
 It keeps a belief about every environment (`garrison.belief`), which is made of what Blue did and was shown and of
 nothing else. Candidates are the network's likeliest actions, and a Restore and a Remove where Red may be. All are tried
 on the same states with the same luck, and the network plays on as it would (policy improvement by rollout; Tesauro and
-Galperin 1996). After some steps a game is broken off, and what is left is taken from the values of who sees everything
-(`garrison.limit.solved_games`). Rounds of more and more games leave fewer and fewer candidates. What is left replaces
-the network's choice if it is better by more than noise.
+Galperin 1996), or in its place a quicker one: a network that reads a belief is too slow for that. After some steps a
+game is broken off, and what is left is taken from the values of who sees everything (`garrison.limit.solved_games`).
+Rounds of more and more games leave fewer and fewer candidates. What is left replaces the network's choice if it is
+better by more than noise.
 """
 
 import copy
@@ -34,6 +35,7 @@ from garrison.cage2.names import (
     Host,
     Red,
 )
+from garrison.errors import UserError
 from garrison.limit.solved_games import Outlook
 from garrison.system import cores
 
@@ -78,15 +80,27 @@ class SearchAgent:
     """Acts as a network does, unless a search finds better.
 
     Args:
-        policy: the network; it also plays the games of the search.
+        policy: the network.
         settings: how hard it searches.
         name: what results call it.
+        player: the network that plays the games of the search; by default `policy`.
     """
 
-    def __init__(self, policy: NetworkAgent, settings: SearchSettings | None = None, name: str = "") -> None:
+    def __init__(
+        self,
+        policy: NetworkAgent,
+        settings: SearchSettings | None = None,
+        name: str = "",
+        player: NetworkAgent | None = None,
+    ) -> None:
+        if player is not None and (player.rules, player.encoder) != (policy.rules, policy.encoder):
+            raise UserError(
+                f"{player.name} cannot play {policy.name}'s games: it has other rules ({player.rules} instead of "
+                f"{policy.rules}) or another encoder ({player.encoder} instead of {policy.encoder})."
+            )
         self.settings = settings or SearchSettings()
         self.name, self.rules, self.encoder = name or f"{policy.name} with search", policy.rules, policy.encoder
-        self._policy = policy
+        self._policy, self._player = policy, policy if player is None else player
         rules = policy.rules or DEFAULT_RULES
         self._stepper = Stepper(rules, policy.encoder)
         self._book = BeliefBook(rules, policy.encoder)
@@ -94,10 +108,15 @@ class SearchAgent:
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""
-        self._policy.begin(num_envs, seed)
+        for network in self._networks:
+            network.begin(num_envs, seed)
         self._book.begin(num_envs)
         self._outlook = Outlook(self._policy.rules or DEFAULT_RULES, self.settings.lengths, cores())
         self._seed, self._pasts = seed, [NO_PAST] * num_envs
+
+    @property
+    def _networks(self) -> list[NetworkAgent]:
+        return [self._policy] if self._player is self._policy else [self._policy, self._player]
 
     @property
     def beliefs(self) -> Beliefs:
@@ -107,7 +126,8 @@ class SearchAgent:
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
         self._book.reset(mask)
-        self._policy.reset(mask)
+        for network in self._networks:
+            network.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
@@ -115,7 +135,8 @@ class SearchAgent:
         # Products this small gain nothing from threads of their own, and lose much where others want the cores.
         with self._threads.limit(limits=1):
             self._see(bits)
-            actions = self._policy.act(bits).copy()
+            choices = [network.act(bits) for network in self._networks]
+            actions = choices[0].copy()
             for race in self._search(actions):
                 actions[race.row] = race.winner(self.settings.margin)
         self.took(actions)
@@ -123,7 +144,8 @@ class SearchAgent:
 
     def took(self, actions: Choices) -> None:
         """Remember what Blue did."""
-        self._policy.took(actions)
+        for network in self._networks:
+            network.took(actions)
         self._book.took(actions)
 
     def explain(self) -> Explanation:
@@ -133,7 +155,8 @@ class SearchAgent:
     def clone(self, rows: NDArray[np.intp], seed: int) -> Self:
         """Return the same defender for copies of these environments."""
         twin = copy.copy(self)
-        twin._policy, twin._book = self._policy.clone(rows, seed), self._book.clone(rows)
+        networks = [network.clone(rows, seed) for network in self._networks]
+        twin._policy, twin._player, twin._book = networks[0], networks[-1], self._book.clone(rows)
         twin._seed, twin._pasts = seed, [self._pasts[row] for row in rows]
         return twin
 
@@ -177,7 +200,7 @@ class SearchAgent:
         return Attempt(race.row, race.actions, states, luck, shares, int(self._book.clocks[race.row]))
 
     def _play(self, attempts: list[Attempt]) -> list[NDArray[np.float64]]:
-        return play_attempts(self._policy, self._stepper, attempts, self._outlook)
+        return play_attempts(self._player, self._stepper, attempts, self._outlook)
 
     def _random(self, row: int, number: int) -> np.random.Generator:
         """Return the luck of a round.
