@@ -37,9 +37,10 @@ def _games(agent: SearchAgent, envs: VectorEnv, steps: int, seeds: int | list[in
 
 @pytest.mark.parametrize("name", SEARCHING)
 def test_it_is_loaded_by_name_with_the_rules_and_eyes_of_its_network(name: str) -> None:
-    agent, network = load_agent(name), load_agent(SEARCHING[name])
+    agent, network = load_agent(name), load_agent(SEARCHING[name][0])
     assert (agent.name, agent.rules, agent.encoder) == (name, network.rules, network.encoder)
     assert agent.settings == BUDGETS["10ms"]
+    assert agent._player.name == SEARCHING[name][-1]
 
 
 def test_a_budget_is_part_of_the_name_and_means_counts() -> None:

@@ -17,8 +17,13 @@ from garrison.storage import checkpoint
 from garrison.storage.saved_run import require_agent
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
-SEARCHING = {"record-search": "record", "record-search-head": "record-head"}
-"""Agents that search, and whose network they search with"""
+SEARCHING = {
+    "record-search": ("record",),
+    "record-search-head": ("record-head",),
+    "record-belief-search": ("record-belief", "record"),
+    "record-belief-search-head": ("record-belief-head", "record-head"),
+}
+"""Agents that search: whose network they search with, and whose plays the games, if that is another"""
 VALUED = {"record-values": "record", "record-values-head": "record-head"}
 """Agents that act by the game's values, and which network chooses where these leave it open"""
 
@@ -44,7 +49,8 @@ def load_agent(name: str, sample: bool = False) -> Any:
     if searching in SEARCHING:
         from garrison.agents.search_agent import SearchAgent
 
-        return SearchAgent(load_agent(SEARCHING[searching], sample), settings_of(budget or DEFAULT_BUDGET), name)
+        policy, *players = [load_agent(network, sample) for network in SEARCHING[searching]]
+        return SearchAgent(policy, settings_of(budget or DEFAULT_BUDGET), name, *players)
     if name in VALUED:
         from garrison.agents.value_agent import ValueAgent
 
