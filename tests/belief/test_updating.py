@@ -80,7 +80,8 @@ def test_an_escalation_lifts_each_of_several_sessions() -> None:
     state["sessions"][0, user], state["removable"][0, user], state["hidden"][0, user] = 6, 4, 2
     state["lead"][0, user], state["oldest_fixed"][0, user], state["access"][0, user] = 1, 1, 1
     beliefs, slow = Beliefs(1, "head"), SlowBelief("head", "challenge")
-    beliefs._states[0, 0], beliefs._weights[0, 0], beliefs._counts[0] = state[0], 1.0, 1
+    beliefs._sets.counts[0] = 1
+    beliefs.states(0)[0], beliefs.weights(0)[0] = state[0], 1.0
     slow.states, slow.weights = state.copy(), np.ones(1)
     beliefs.update(np.zeros(1, np.int64), np.zeros((1, 52)))
     slow.update(0, np.zeros(52))
@@ -169,16 +170,22 @@ def test_room_grows_as_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filter, "FEW", 4)
     monkeypatch.setattr(filter, "MANY", 4)
     small = Beliefs(6, "head")
-    most = 0
+    most = np.zeros(6, np.int64)
     for actions, observations in played:
         expected.update(actions, observations)
         small.update(actions, observations)
         for row in range(6):
             assert small.states(row).tobytes() == expected.states(row).tobytes()
             assert small.weights(row).tobytes() == expected.weights(row).tobytes()
-        most = max(most, *(len(belief.weights) for belief in expected))
-    assert most > 8
-    assert most <= small._weights.shape[1] < 2 * most
+        most = np.maximum(most, [len(belief.weights) for belief in expected])
+    assert most.max() > 8
+    rooms = small._sets.rooms
+    assert ((rooms >= [len(belief.weights) for belief in expected]) & (rooms < np.maximum(2 * most, 5))).all()
+    assert len(set(rooms.tolist())) > 1, "each has its own"
+    order = np.argsort(small._sets.places)
+    ends = (small._sets.places + rooms)[order]
+    assert (ends <= [*small._sets.places[order][1:], small._sets.used[0]]).all(), "and nobody else's"
+    assert small._sets.used[0] <= len(small._sets.weights)
 
 
 def test_only_rows_of_the_mask_begin_or_go_on() -> None:
@@ -212,10 +219,10 @@ def test_clones_of_rows_go_on_as_these_would() -> None:
     for actions, observations in played[30:]:
         beliefs.update(actions, observations)
         copied.update(actions, observations)
+        assert [belief.states.tobytes() for belief in copied] == [belief.states.tobytes() for belief in beliefs]
     for place, row in enumerate(rows.tolist()):
         assert twin.states(place).tobytes() == beliefs.states(row).tobytes()
         assert twin.misses[place] == beliefs.misses[row]
-    assert copied.states(1).tobytes() == beliefs.states(1).tobytes()
 
 
 def test_access_and_attackers_of_a_batch_are_those_of_its_rows() -> None:

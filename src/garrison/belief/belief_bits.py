@@ -29,13 +29,16 @@ NUM_BELIEF_BITS = NUM_FACTS * len(CUTS)
 
 
 @kernel(cached=True)
-def write_belief_bits(states: States, weights: Weights, counts: Counts, bits: NDArray[np.int8]) -> None:
-    """Write the bits of each environment, (n, NUM_BELIEF_BITS), from its possible states and their weights."""
+def write_belief_bits(states: States, weights: Weights, places: Counts, counts: Counts, bits: NDArray[np.int8]) -> None:
+    """Write the bits of each environment, (n, NUM_BELIEF_BITS), from its possible states and their weights.
+
+    Those of an environment stand one behind the other from its place on.
+    """
     odds = np.zeros(NUM_FACTS)
     for row in range(len(counts)):
         odds[:] = 0.0
-        for i in range(counts[row]):
-            _add_facts(states[row, i], weights[row, i], odds)
+        for i in range(places[row], places[row] + counts[row]):
+            _add_facts(states[i], weights[i], odds)
         for fact in range(NUM_FACTS):
             for k in range(len(CUTS)):
                 bits[row, fact * len(CUTS) + k] = odds[fact] > CUTS[k]

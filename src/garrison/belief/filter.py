@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from garrison.belief.belief_bits import write_belief_bits
 from garrison.belief.belief_settings import BeliefSettings
 from garrison.belief.merging import States, as_words
-from garrison.belief.updating import Counts, Weights, make_desk, settle, update_rows, weigh_rows
+from garrison.belief.updating import Counts, Sets, Weights, make_desk, settle, update_rows, weigh_rows
 from garrison.cage2.layout import MAX_LENGTH, STATE
 from garrison.cage2.names import DEFAULT_ENCODER, DEFAULT_RULES, NUM_ACTIONS, NUM_HOSTS, REDS, SCRIPTED_REDS, Access
 from garrison.cage2.observe import NUM_BITS
@@ -32,7 +32,8 @@ Flags = NDArray[np.bool_]
 
 NUM_ACCESS = len(Access)
 FEW = 16
-"""States of an environment that there is room for at first; most have fewer. Room is doubled where it is too little"""
+"""States of an environment that there is room for at first, a power of two; most have fewer. It is doubled where it is
+too little"""
 MANY = 64
 """The same for the outcomes of a step that fit"""
 
@@ -52,6 +53,10 @@ class Beliefs:
     misses: Counts
     """Steps in each episode after which no state fitted what was shown, so that the nearest ones were kept"""
 
+    _sets: Sets
+    _states: States
+    """The memory of their words, as records"""
+
     def __init__(
         self,
         num_envs: int,
@@ -64,8 +69,8 @@ class Beliefs:
         self._scenario = load_scenario(None, rules, encoder)
         self._desk = make_desk(MANY)
         self._first, self._first_weights = self._nothing_seen(rules, encoder)
-        self._counts, self.misses = np.zeros(num_envs, np.int64), np.zeros(num_envs, np.int64)
-        self._take_room(min(FEW, self.settings.most_states))
+        self.misses = np.zeros(num_envs, np.int64)
+        self._take_room(np.zeros(num_envs, np.int64))
         self.begin()
 
     def _nothing_seen(self, rules: str, encoder: str) -> tuple[States, Weights]:
@@ -86,10 +91,11 @@ class Beliefs:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Go on where another left off, at a desk of its own: two may be at work at a time."""
         self.__dict__.update(state)
+        self._sets = self._sets._replace(words=as_words(self._states))  # the same memory again
         self._desk = make_desk(MANY)
 
     def __len__(self) -> int:
-        return len(self._counts)
+        return len(self.misses)
 
     def __getitem__(self, row: int) -> "Belief":
         """Return what is believed about one environment; it goes on with these."""
@@ -101,9 +107,9 @@ class Beliefs:
     def begin(self, mask: Flags | None = None) -> None:
         """Forget everything where `mask` says so, by default everywhere: new episodes begin."""
         rows = np.arange(len(self)) if mask is None else np.flatnonzero(mask)
-        as_words(self._states)[rows, : len(self._first)] = as_words(self._first)  # NumPy copies records by fields
-        self._weights[rows, : len(self._first)] = self._first_weights
-        self._counts[rows], self.misses[rows] = len(self._first), 0
+        slots = self._sets.places[rows, None] + np.arange(len(self._first))
+        self._sets.words[slots], self._sets.weights[slots] = as_words(self._first), self._first_weights
+        self._sets.counts[rows], self.misses[rows] = len(self._first), 0
 
     def update(self, actions: NDArray[Any], observations: NDArray[Any], mask: Flags | None = None) -> None:
         """Take in what Blue did and was shown then.
@@ -129,26 +135,37 @@ class Beliefs:
         scenario, limits = records(self._scenario), (self.settings.most_states, self.settings.least_weight)
         place = 0
         while place < len(rows):
-            sets = as_words(self._states), self._weights, self._counts, self.misses
-            place = update_rows(*sets, rows, actions, shown, place, scenario, self._desk, *limits)
+            place = update_rows(self._sets, self.misses, rows, actions, shown, place, scenario, self._desk, *limits)
             if place < len(rows):
                 self._make_room()
 
     def _make_room(self) -> None:
-        """Double the room of what was too small: the desk for outcomes, or the sets of states."""
+        """Double the room of what was too small, the desk for outcomes, or take more for the sets of states."""
         if self._desk.pool.tally[1]:
             self._desk = make_desk(2 * len(self._desk.pool.weights))
             return
-        old, room = self._weights.shape[1], min(2 * self._weights.shape[1], self.settings.most_states)
-        is_used = np.arange(old) < self._counts[:, None]
-        words, weights = as_words(self._states), self._weights
-        self._take_room(room)
-        as_words(self._states)[:, :old][is_used] = words[is_used]
-        self._weights[:, :old][is_used] = weights[is_used]
+        old, slots = self._sets, self._slots(np.arange(len(self)))
+        self._take_room(old.counts, int(1.5 * len(slots)) + 2 * self.settings.most_states)
+        self._fill(old, slots)
 
-    def _take_room(self, room: int) -> None:
-        """Take memory for so many states of each environment."""
-        self._states, self._weights = np.zeros((len(self), room), STATE), np.zeros((len(self), room))
+    def _take_room(self, counts: Counts, spare: int = 0) -> None:
+        """Take memory for so many states of each environment and some more, and for others that need more later."""
+        doublings = np.ceil(np.log2(np.maximum(counts, len(self._first)) / FEW)).clip(0)
+        rooms = FEW << doublings.astype(np.int64)
+        ends, used = np.cumsum(rooms), int(rooms.sum())
+        self._states, weights = np.zeros(used + spare, STATE), np.zeros(used + spare)
+        self._sets = Sets(as_words(self._states), weights, ends - rooms, rooms, counts.copy(), np.array([used]))
+
+    def _slots(self, rows: NDArray[np.intp]) -> Counts:
+        """Return where the states of these environments stand, one environment after the other."""
+        counts = self._sets.counts[rows]
+        begins = np.cumsum(counts) - counts
+        return np.repeat(self._sets.places[rows] - begins, counts) + np.arange(counts.sum())
+
+    def _fill(self, source: Sets, slots: Counts) -> None:
+        """Copy the states of all environments from these slots."""
+        own = self._slots(np.arange(len(self)))
+        self._sets.words[own], self._sets.weights[own] = source.words[slots], source.weights[slots]
 
     def states(self, row: int) -> States:
         """Return what is possible in an environment, each state once.
@@ -156,11 +173,15 @@ class Beliefs:
         These are records of `garrison.cage2.layout.STATE` without their past (`merging.py`); the next update
         overwrites them.
         """
-        return self._states[row, : self._counts[row]]
+        return self._states[self._span(row)]
 
     def weights(self, row: int) -> Weights:
         """Return their probabilities, which sum to 1; the largest first, of equal ones that of the lower digest."""
-        return self._weights[row, : self._counts[row]]
+        return self._sets.weights[self._span(row)]
+
+    def _span(self, row: int) -> slice:
+        first = self._sets.places[row]
+        return slice(first, first + self._sets.counts[row])
 
     def access(self) -> Weights:
         """Return (num_envs, hosts, 3): the probability that Red has no session there, a user's, a privileged one."""
@@ -172,24 +193,23 @@ class Beliefs:
         return {name: odds[:, REDS.index(name)] for name in SCRIPTED_REDS}
 
     def _weigh(self, rows: slice) -> tuple[Weights, Weights]:
-        counts = self._counts[rows]
+        places, counts = self._sets.places[rows], self._sets.counts[rows]
         access, reds = np.zeros((len(counts), NUM_HOSTS, NUM_ACCESS)), np.zeros((len(counts), len(REDS)))
-        weigh_rows(records(self._states[rows]), self._weights[rows], counts, access, reds)
+        weigh_rows(records(self._states), self._sets.weights, places, counts, access, reds)
         return access, reds
 
     def write_bits(self, bits: NDArray[np.int8]) -> None:
         """Write what is believed as bits, (num_envs, NUM_BELIEF_BITS), see `belief_bits`."""
-        write_belief_bits(records(self._states), self._weights, self._counts, bits)
+        sets = self._sets
+        write_belief_bits(records(self._states), sets.weights, sets.places, sets.counts, bits)
 
     def clone(self, rows: NDArray[np.intp] | None = None) -> Self:
         """Return beliefs that know the same of these environments, by default of all, and go on by themselves."""
         chosen = np.arange(len(self)) if rows is None else np.asarray(rows)
         twin = copy.copy(self)
-        twin._counts, twin.misses = self._counts[chosen], self.misses[chosen]
-        used = int(twin._counts.max(initial=1))
-        twin._take_room(max(used, min(FEW, self._weights.shape[1])))
-        as_words(twin._states)[:, :used] = as_words(self._states)[chosen, :used]
-        twin._weights[:, :used] = self._weights[chosen, :used]
+        twin.misses = self.misses[chosen]
+        twin._take_room(self._sets.counts[chosen])
+        twin._fill(self._sets, self._slots(chosen))
         return twin
 
 

@@ -37,11 +37,26 @@ def make_desk(room: int) -> Desk:
     return Desk(records(states), as_words(states), records(tape), records(sight), make_pool(room))
 
 
+class Sets(NamedTuple):
+    """The possible states of many environments, one behind the other, with some room after each environment's own."""
+
+    words: Words
+    """(slots, words) the states"""
+    weights: Weights
+    """(slots,) their probabilities"""
+    places: Counts
+    """(n,) the slot where those of each environment begin"""
+    rooms: Counts
+    """(n,) how many there is room for"""
+    counts: Counts
+    """(n,) how many there are"""
+    used: Counts
+    """(1,) the slots before the first that nobody has"""
+
+
 @kernel(cached=True)
 def update_rows(
-    sets: Words,
-    weights: Weights,
-    counts: Counts,
+    sets: Sets,
     misses: Counts,
     rows: Counts,
     actions: Counts,
@@ -54,19 +69,27 @@ def update_rows(
 ) -> int:
     """Update the sets of `rows` from the place `begin` on, by an action and what was shown then for each.
 
-    Returns the place of the first row for whose states the desk or the sets had no room, which is left as it was; or
-    the number of rows.
+    Where an environment's states outgrow their room they move behind all others. Returns the place of the first row for
+    whose states the desk or the sets had no room, which is left as it was; or the number of rows.
     """
     for k in range(begin, len(rows)):
         row = rows[k]
-        n = counts[row]
-        missed = _gather(sets[row, :n], weights[row, :n], actions[k], shown[k], scenario[0], desk)
+        first, end = sets.places[row], sets.places[row] + sets.counts[row]
+        missed = _gather(sets.words[first:end], sets.weights[first:end], actions[k], shown[k], scenario[0], desk)
         if desk.pool.tally[1]:
             return k
-        kept = keep_likeliest(desk.pool, sets[row], weights[row], most_states, least_weight)
-        if kept < 0:
-            return k
-        counts[row] = kept
+        kept = choose_likeliest(desk.pool, most_states, least_weight)
+        if kept > sets.rooms[row]:
+            room = sets.rooms[row]
+            while room < kept:
+                room *= 2
+            if sets.used[0] + room > len(sets.weights):
+                return k
+            first, sets.rooms[row] = sets.used[0], room
+            sets.places[row] = first
+            sets.used[0] += room
+        write_likeliest(desk.pool, kept, sets.words[first:], sets.weights[first:])
+        sets.counts[row] = kept
         misses[row] += missed
     return len(rows)
 
@@ -118,12 +141,14 @@ def settle(
     empty(pool)
     for i in range(len(states)):
         add(pool, states[i], odds[i])
-    return keep_likeliest(pool, found, weights, most_states, least_weight)
+    kept = choose_likeliest(pool, most_states, least_weight)
+    write_likeliest(pool, kept, found, weights)
+    return kept
 
 
 @kernel
-def keep_likeliest(pool: StatePool, states: Words, weights: Weights, most_states: int, least_weight: float) -> int:
-    """Write the likeliest states of a pool, with weights that sum to 1, and return how many; -1 if there is no room.
+def choose_likeliest(pool: StatePool, most_states: int, least_weight: float) -> int:
+    """Put the likeliest states of a pool first in its order, and return how many they are.
 
     The largest weight comes first; of equal ones, the state with the lower digest.
     """
@@ -138,16 +163,18 @@ def keep_likeliest(pool: StatePool, states: Words, weights: Weights, most_states
             pool.order[kept] = i
             kept += 1
     _sort(pool, kept)
-    kept = min(kept, most_states)
-    if kept > len(states):
-        return -1
+    return min(kept, most_states)
+
+
+@kernel
+def write_likeliest(pool: StatePool, kept: int, states: Words, weights: Weights) -> None:
+    """Write the first states of a pool's order, with weights that sum to 1."""
     total = 0.0
     for k in range(kept):
         total += pool.weights[pool.order[k]]
     for k in range(kept):
         copy_words(states[k], pool.words[pool.order[k]])
         weights[k] = pool.weights[pool.order[k]] / total
-    return kept
 
 
 @kernel
@@ -174,11 +201,13 @@ def _comes_before(pool: StatePool, one: int, other: int) -> bool:
 
 
 @kernel(cached=True)
-def weigh_rows(states: States, weights: Weights, counts: Counts, access: Weights, reds: Weights) -> None:
+def weigh_rows(
+    states: States, weights: Weights, places: Counts, counts: Counts, access: Weights, reds: Weights
+) -> None:
     """Add up how likely each access to each host is, (rows, hosts, levels), and each attacker, (rows, reds)."""
     for row in range(len(counts)):
-        for i in range(counts[row]):
-            env = states[row, i]
-            reds[row, env.red] += weights[row, i]
+        for i in range(places[row], places[row] + counts[row]):
+            env = states[i]
+            reds[row, env.red] += weights[i]
             for h in range(NUM_HOSTS):
-                access[row, h, env.access[h]] += weights[row, i]
+                access[row, h, env.access[h]] += weights[i]

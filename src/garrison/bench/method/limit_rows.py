@@ -26,6 +26,7 @@ Cell = tuple[str, str, int]
 KINDS: dict[str, str] = {
     "leaderboard": "leaderboard #1",
     "record": "our record",
+    "belief": "with a belief",
     "search-1ms": "with search, 1 ms",
     "search": "with search, 10 ms",
     "search-50ms": "with search, 50 ms",

@@ -8,7 +8,7 @@ from garrison.bench.publish.stored import StoredResult, load
 from garrison.formatting import short
 from garrison.report.page import Bars, Page, bars
 
-FAIR = ("record", "search-1ms", "search", "search-50ms", "values")
+FAIR = ("record", "belief", "search-1ms", "search", "search-50ms", "values")
 """The kinds of our defenders that see only what the challenge shows."""
 TOTAL = "total"
 

@@ -46,8 +46,10 @@ UNMET_KIND = "unmet"
 QUICK_EPISODES = 200
 SUFFIXES = {"leaderboard": "", "head": "-head"}
 """Of the agents' names, for each set of rules."""
-CHOSEN_FROM = {"record": 2, "record-head": 1}
+CHOSEN_FROM = {"record": 2, "record-head": 1, "record-belief": 1, "record-belief-head": 1}
 """How many trainings each network was chosen from."""
+NETWORKS = {"record": "record", "belief": "record-belief"}
+"""The kinds of rows of a network alone, and its name."""
 SEARCHES = {"search-1ms": "1ms", "search": "10ms", "search-50ms": "50ms"}
 """The kinds of rows that are searched for, and their budgets."""
 
@@ -57,7 +59,7 @@ class Arguments(CommonArguments):
     """Say for every cell how good a defender can be, from below and from above."""
 
     kinds: tuple[str, ...] = ()
-    """Which rows to make: leaderboard, record, search-1ms, search, search-50ms, values, ceiling, bound, and
+    """Which rows to make: leaderboard, record, belief, search-1ms, search, search-50ms, values, ceiling, bound, and
     unmet for the scores against attackers that the defenders never met; by default all."""
     rules: tuple[str, ...] = RULES
     """Under which rules."""
@@ -95,15 +97,15 @@ def leaderboard_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
             )
 
 
-def record_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
+def network_rows(arguments: Arguments, rules: str, kind: str) -> Iterator[Row]:
     """Score the shipped agent of these rules."""
-    name = f"record{SUFFIXES[rules]}"
+    name = f"{NETWORKS[kind]}{SUFFIXES[rules]}"
     flags = f"--episodes {arguments.episodes} --seed {arguments.seed}"
     found = evaluate(load_agent(name), rules=rules, episodes=arguments.episodes, seed=arguments.seed)
     yield from rows_of_evaluation(
-        "record",
+        kind,
         found,
-        what=f"`{name}`, network only",
+        what=f"`{name}`, network only" if kind == "record" else f"`{name}`, network that reads an exact belief",
         command=f"garrison evaluate {name} {flags}",
         seeds=CHOSEN_FROM[name],
     )
@@ -173,7 +175,7 @@ def bound_rows(arguments: Arguments, rules: str) -> Iterator[Row]:
 
 MAKERS: dict[str, Maker] = {
     "leaderboard": leaderboard_rows,
-    "record": record_rows,
+    **{kind: partial(network_rows, kind=kind) for kind in NETWORKS},
     **{kind: partial(search_rows, kind=kind) for kind in SEARCHES},
     "values": values_rows,
     "ceiling": ceiling_rows,
