@@ -156,7 +156,7 @@ def test_a_second_network_plays_the_games_and_keeps_in_step() -> None:
 
 
 def test_a_player_of_other_rules_is_refused() -> None:
-    with pytest.raises(UserError, match="record-head cannot play record's games: it has other rules"):
+    with pytest.raises(UserError, match="record-head cannot play beside record: it has other rules"):
         SearchAgent(_network(), QUICK, player=_network("record-head"))
 
 

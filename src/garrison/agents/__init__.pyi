@@ -1,4 +1,5 @@
 # The public names, listed once: `__init__.py` loads them from here on first use.
+from .guarded_agent import GuardedAgent as GuardedAgent
 from .learned_red import LearnedRed as LearnedRed
 from .learned_red import load_red as load_red
 from .load import load_agent as load_agent

@@ -64,6 +64,12 @@ class Cage2View:
             raise UserError(f"the network has {size} inputs, but {what} has {num_bits}.")
         self._scenario = records(scenario)
 
+    @property
+    def misses(self) -> NDArray[np.int64]:
+        """How often each environment's belief has missed in this episode; only if it shows one."""
+        assert self._book is not None
+        return self._book.beliefs.misses
+
     def begin(self, num_envs: int) -> None:
         """Start with an empty memory for each environment."""
         self._memories = records(np.zeros(num_envs, MEMORY))

@@ -24,6 +24,8 @@ SEARCHING = {
     "record-belief-search-head": ("record-belief-head", "record-head"),
 }
 """Agents that search: whose network they search with, and whose plays the games, if that is another"""
+GUARDED = {"record-belief": "record", "record-belief-head": "record-head"}
+"""Shipped networks that read a belief, and which one takes over where that is wrong"""
 VALUED = {"record-values": "record", "record-values-head": "record-head"}
 """Agents that act by the game's values, and which network chooses where these leave it open"""
 
@@ -58,7 +60,12 @@ def load_agent(name: str, sample: bool = False) -> Any:
     values = saved_agent(name)
     kind = import_named(KINDS.get(values["experiment"]["env"]["env"], ANY_ENVIRONMENT))
     require_agent(values, name, kind.needs)
-    return kind.of(values, name, sample)
+    agent = kind.of(values, name, sample)
+    if name not in GUARDED:
+        return agent
+    from garrison.agents.guarded_agent import GuardedAgent
+
+    return GuardedAgent(agent, load_agent(GUARDED[name], sample))
 
 
 def saved_agent(name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import copy
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from garrison.registration import CAGE2
 from garrison.storage import checkpoint
 from garrison.storage.saved_run import CAGE2_AGENT, require_agent
 from garrison.storage.schema import Kind
+
+if TYPE_CHECKING:
+    from garrison.agents.guarded_agent import GuardedAgent
 
 
 class NetworkAgent:
@@ -58,6 +61,7 @@ class NetworkAgent:
         belief: bool = False,
     ) -> None:
         self.name, self.rules, self.encoder, self.sample = name, rules, encoder, sample
+        self.reads_belief = belief
         self._network, self._value_unit = network, value_unit
         self._starts = np.ones(0, np.bool_)
         self._view = Cage2View(
@@ -98,6 +102,19 @@ class NetworkAgent:
             value_unit=_value_unit(env, settings, values["state"]),
             belief=bool(env.get("belief", False)),
         )
+
+    @property
+    def misses(self) -> NDArray[np.int64]:
+        """Steps in each episode after which no state fitted what was shown; 0 for who reads no belief."""
+        return self._view.misses if self.reads_belief else np.zeros(len(self._starts), np.int64)
+
+    def require_same_game(self, other: "NetworkAgent | GuardedAgent") -> None:
+        """Raise a UserError unless it was trained under the rules and on the observations of `other`."""
+        if (self.rules, self.encoder) != (other.rules, other.encoder):
+            raise UserError(
+                f"{self.name} cannot play beside {other.name}: it has other rules ({self.rules} instead of "
+                f"{other.rules}) or another encoder ({self.encoder} instead of {other.encoder})."
+            )
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""

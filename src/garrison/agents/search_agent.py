@@ -19,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from garrison.agents.belief_book import BeliefBook
 from garrison.agents.border import observed_bits
+from garrison.agents.guarded_agent import GuardedAgent
 from garrison.agents.network_agent import NetworkAgent
 from garrison.agents.protocol import Choices, Explanation, Flags
 from garrison.agents.rollouts import Attempt, play_attempts
@@ -83,24 +84,25 @@ class SearchAgent:
         policy: the network.
         settings: how hard it searches.
         name: what results call it.
-        player: the network that plays the games of the search; by default `policy`.
+        player: the network that plays the games of the search; by default `policy`, if it is no `GuardedAgent`.
     """
 
     def __init__(
         self,
-        policy: NetworkAgent,
+        policy: NetworkAgent | GuardedAgent,
         settings: SearchSettings | None = None,
         name: str = "",
         player: NetworkAgent | None = None,
     ) -> None:
-        if player is not None and (player.rules, player.encoder) != (policy.rules, policy.encoder):
-            raise UserError(
-                f"{player.name} cannot play {policy.name}'s games: it has other rules ({player.rules} instead of "
-                f"{policy.rules}) or another encoder ({player.encoder} instead of {policy.encoder})."
-            )
+        if player is not None:
+            player.require_same_game(policy)
         self.settings = settings or SearchSettings()
         self.name, self.rules, self.encoder = name or f"{policy.name} with search", policy.rules, policy.encoder
-        self._policy, self._player = policy, policy if player is None else player
+        if player is None:
+            if isinstance(policy, GuardedAgent):
+                raise UserError(f"{policy.name} is slow in games: name the player that shall play them.")
+            player = policy
+        self._policy, self._player = policy, player
         rules = policy.rules or DEFAULT_RULES
         self._stepper = Stepper(rules, policy.encoder)
         self._book = BeliefBook(rules, policy.encoder)
@@ -115,7 +117,7 @@ class SearchAgent:
         self._seed, self._pasts = seed, [NO_PAST] * num_envs
 
     @property
-    def _networks(self) -> list[NetworkAgent]:
+    def _networks(self) -> list[NetworkAgent | GuardedAgent]:
         return [self._policy] if self._player is self._policy else [self._policy, self._player]
 
     @property
@@ -155,8 +157,8 @@ class SearchAgent:
     def clone(self, rows: NDArray[np.intp], seed: int) -> Self:
         """Return the same defender for copies of these environments."""
         twin = copy.copy(self)
-        networks = [network.clone(rows, seed) for network in self._networks]
-        twin._policy, twin._player, twin._book = networks[0], networks[-1], self._book.clone(rows)
+        twin._player, twin._book = self._player.clone(rows, seed), self._book.clone(rows)
+        twin._policy = twin._player if self._policy is self._player else self._policy.clone(rows, seed)
         twin._seed, twin._pasts = seed, [self._pasts[row] for row in rows]
         return twin
 
@@ -171,6 +173,8 @@ class SearchAgent:
         probabilities = self._policy.explain().probabilities
         races = []
         for row, belief in enumerate(self.beliefs):
+            if belief.misses:  # then it means nothing
+                continue
             candidates = self._candidates(int(actions[row]), probabilities[row], belief)
             if len(candidates) > 1:
                 races.append(Race(row, candidates, self._shares(int(self._book.clocks[row]))))

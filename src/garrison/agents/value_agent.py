@@ -66,10 +66,10 @@ class ValueAgent:
         """Return one action per row."""
         bits = observed_bits(observations, len(self._book.clocks))
         self._book.see(bits)
-        self._policy.act(bits)
+        actions = self._policy.act(bits).copy()  # what is left where the belief has missed, and so means nothing
         likely = self._policy.explain().probabilities
-        actions = np.zeros(len(bits), np.int64)
-        for row, clock in enumerate(self._book.clocks.tolist()):
+        for row in np.flatnonzero(self.beliefs.misses == 0).tolist():
+            clock = int(self._book.clocks[row])
             worth = self._worth(self.beliefs.states(row), self.beliefs.weights(row), clock)
             actions[row] = np.where(worth >= worth.max() - self._margin, likely[row], -1.0).argmax()
         self._policy.took(actions)

@@ -22,7 +22,8 @@ def limit_table(folder: Path) -> str:
         cell_lines(rows),
         "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our",
         "defenders to the bound. A total is the sum of the nine cells. Under `head` there is no leaderboard.",
-        f"`{result['method']['command']}` ({link('limit')}).",
+        "`garrison bench limit --out benchmarks` makes the rows that are missing;",
+        f"{link('limit')} has the command of each.",
         left=3,
     )
     origins = markdown(
