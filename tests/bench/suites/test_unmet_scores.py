@@ -30,7 +30,8 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     asked = Arguments(out=tmp_path, kinds=("unmet",), rules=("head",), episodes=4)
     assert run(asked) == 0
     (one, *others) = stored.load(tmp_path, "limit-unmet")["rows"]
-    assert [one["defender"], *(score["defender"] for score in others)] == ["record-head", "react-restore", "sleep"]
+    defenders = ["record-head", "record-belief-head", "react-restore", "sleep"]
+    assert [one["defender"], *(score["defender"] for score in others)] == defenders
     monkeypatch.setattr(limit_cells, "unmet_scores", lambda *args: iter(()))
     run(asked)
     assert stored.load(tmp_path, "limit-unmet")["rows"] == [one, *others]

@@ -1,8 +1,9 @@
 """How good a defender can be: the table in the docs, and the section of the page."""
 
+import math
 from pathlib import Path
 
-from garrison.bench.method.limit_rows import CELLS, KINDS, RULES, Cell, Row, find_row
+from garrison.bench.method.limit_rows import CELLS, KINDS, RULES, Cell, Row, cell_of, find_row
 from garrison.bench.publish.markdown import link, markdown
 from garrison.bench.publish.stored import StoredResult, load
 from garrison.formatting import short
@@ -20,8 +21,9 @@ def limit_table(folder: Path) -> str:
     cells = markdown(
         cell_header(rows),
         cell_lines(rows),
-        "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our",
-        "defenders to the bound. A total is the sum of the nine cells. Under `head` there is no leaderboard.",
+        "Means with 95 % confidence; the bound is a proof and has none. Left at most: from the best of our defenders,",
+        "the lower end of its interval, to the bound. A total is the sum of the nine cells. Under `head` there is no",
+        "leaderboard.",
         "`garrison bench limit --out benchmarks` makes the rows that are missing;",
         f"{link('limit')} has the command of each.",
         left=3,
@@ -89,10 +91,20 @@ def _sum(rows: list[Row], kind: str, cells: list[Cell]) -> float | None:
 
 
 def _left(rows: list[Row], cells: list[Cell]) -> str:
-    """Write how much better than ours a defender could be at most, where both sides are known."""
-    ours = [total for total in (_sum(rows, kind, cells) for kind in FAIR) if total is not None]
+    """Write how much better than ours a defender could be at most, where both sides are known.
+
+    Ours is what the best of our defenders has for sure: a row of few episodes is not better for being less known.
+    """
+    ours = [low for low in (_low(rows, kind, cells) for kind in FAIR) if low is not None]
     bound = _sum(rows, "bound", cells)
     return f"{bound - max(ours):.2f}" if ours and bound is not None else ""
+
+
+def _low(rows: list[Row], kind: str, cells: list[Cell]) -> float | None:
+    """Return the lower end of the interval of a sum of cells."""
+    total = _sum(rows, kind, cells)
+    margins = [row["margin"] or 0.0 for row in rows if row["kind"] == kind and cell_of(row) in cells]
+    return None if total is None else total - math.hypot(*margins)
 
 
 def limit_cells(page: Page, result: StoredResult) -> None:

@@ -214,7 +214,8 @@ def score_unmet(arguments: Arguments) -> None:
     known: list[dict[str, Any]] = [] if arguments.again else result["rows"]
     episodes = min(arguments.episodes, UNMET_EPISODES)
     for rules in arguments.rules:
-        defenders = (f"record{SUFFIXES[rules]}", *BASELINES, *arguments.defenders)
+        ours = [f"{name}{SUFFIXES[rules]}" for name in NETWORKS.values()]
+        defenders = (*ours, *BASELINES, *arguments.defenders)
         for score in unmet_scores(defenders, rules, episodes, arguments.seed, known):
             known.append(score)
             shown = f"{score['value']:.2f} ± {score['margin']:.2f}"
