@@ -11,6 +11,8 @@ from garrison.report.page import Bars, Page, bars
 
 FAIR = ("record", "belief", "search-1ms", "search", "search-50ms", "values")
 """The kinds of our defenders that see only what the challenge shows."""
+CHARTED = ("leaderboard", "record", "belief", "search", "values", "ceiling", "bound")
+"""The kinds that are drawn: a chart has no more colours than that, and one search stands for all."""
 TOTAL = "total"
 
 
@@ -117,6 +119,7 @@ def limit_cells(page: Page, result: StoredResult) -> None:
         found = [
             Bars(name, [None if (row := find_row(rows, kind, cell)) is None else -row["value"] for cell in cells])
             for kind, name in known_kinds(rows).items()
+            if kind in CHARTED
         ]
         names = [f"{red} {length}" for _, red, length in cells]
         title = f"What an episode costs, rules {rules}: no defender can pay less than the bound"
