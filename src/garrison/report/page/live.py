@@ -9,10 +9,14 @@ _SCRIPT = """
   var patience = Number(root.dataset.patience);
   var key = "garrison:" + location.pathname;
   try {
-    // A browser keeps the place itself, but not what was opened.
-    var details = document.querySelectorAll("details");
-    JSON.parse(sessionStorage.getItem(key) || "[]").forEach(function (k) { if (details[k]) details[k].open = true; });
+    // A browser does not keep what was opened, nor a place that was scrolled to just before.
+    var details = document.querySelectorAll("details"), kept = JSON.parse(sessionStorage.getItem(key) || "null");
     sessionStorage.removeItem(key);
+    if (kept) {
+      kept.open.forEach(function (k) { if (details[k]) details[k].open = true; });
+      scrollTo(kept.x, kept.y);
+      addEventListener("load", function () { setTimeout(function () { history.scrollRestoration = "auto"; }, 100); });
+    }
   } catch (e) { /* nothing is kept where a browser forbids it */ }
   function look() {
     if (Date.now() / 1000 - written > patience) {
@@ -25,7 +29,8 @@ _SCRIPT = """
     try {
       var open = [];
       details.forEach(function (each, k) { if (each.open) open.push(k); });
-      sessionStorage.setItem(key, JSON.stringify(open));
+      sessionStorage.setItem(key, JSON.stringify({ open: open, x: scrollX, y: scrollY }));
+      history.scrollRestoration = "manual";
     } catch (e) { /* then all is closed again */ }
     location.reload();
   }
