@@ -46,7 +46,7 @@ def test_shipped_networks_that_read_a_belief_have_a_guard(name: str) -> None:
     agent, guard = load_agent(name), load_agent(GUARDED[name])
     assert isinstance(agent, GuardedAgent)
     assert (agent.name, agent.rules, agent.encoder) == (name, guard.rules, guard.encoder)
-    assert agent._guard.name == GUARDED[name]
+    assert agent.guard.name == GUARDED[name]
 
 
 @pytest.mark.parametrize("red", ["bline", "meander"])
@@ -112,11 +112,6 @@ def test_a_search_changes_nothing_where_its_belief_has_missed(red: str, monkeypa
         observations, *_ = envs.step(actions)
     assert is_lost.all() == (red == EAGER)
     assert found > 0, "where it has not missed, what is found is taken"
-
-
-def test_who_is_guarded_does_not_play_the_games_of_a_search() -> None:
-    with pytest.raises(UserError, match="name the player"):
-        SearchAgent(load_agent("record-belief"))
 
 
 def test_values_choose_nothing_where_the_belief_has_missed(monkeypatch: pytest.MonkeyPatch) -> None:

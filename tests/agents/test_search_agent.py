@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from garrison.agents import NetworkAgent, Round, SearchAgent, SearchSettings, load_agent
-from garrison.agents.load import SEARCHING
+from garrison.agents.load import GUARDED, SEARCHING
 from garrison.agents.search_agent import Race
 from garrison.agents.search_settings import BUDGETS
 from garrison.cage2 import VectorEnv
@@ -37,10 +37,10 @@ def _games(agent: SearchAgent, envs: VectorEnv, steps: int, seeds: int | list[in
 
 @pytest.mark.parametrize("name", SEARCHING)
 def test_it_is_loaded_by_name_with_the_rules_and_eyes_of_its_network(name: str) -> None:
-    agent, network = load_agent(name), load_agent(SEARCHING[name][0])
+    agent, network = load_agent(name), load_agent(SEARCHING[name])
     assert (agent.name, agent.rules, agent.encoder) == (name, network.rules, network.encoder)
     assert agent.settings == BUDGETS["10ms"]
-    assert agent._player.name == SEARCHING[name][-1]
+    assert agent._player.name == GUARDED.get(SEARCHING[name], SEARCHING[name])
 
 
 def test_a_budget_is_part_of_the_name_and_means_counts() -> None:
@@ -131,33 +131,23 @@ def test_clones_go_on_as_the_original_would_with_its_own_luck() -> None:
     assert twin.beliefs[0].states.tobytes() == agent.beliefs[1].states.tobytes()
 
 
-def test_a_second_network_plays_the_games_and_keeps_in_step() -> None:
-    """A copy of the network in its place must see, remember, forget and be cloned as the network is."""
+def test_the_guard_of_a_network_plays_its_games_and_keeps_in_step() -> None:
     envs = VectorEnv(3, red=["bline", "meander", "meander"], rules="leaderboard", length=30)
-    often = dataclasses.replace(QUICK, margin=0.0)
-    one = SearchAgent(_network(), often)
-    two = SearchAgent(_network(), often, player=_network())
-    for agent in (one, two):
-        _games(agent, envs, 8)  # leaves a memory of other episodes
-    played = _games(one, envs, 16)
-    assert _games(two, envs, 16) == played
-    assert np.array_equal(one._player.memory(), two._player.memory())
-    never = SearchAgent(_network(), dataclasses.replace(QUICK, margin=1e9))
-    assert _games(never, envs, 16)[-1] != played[-1], "the last thing to remember is not what the network chose"
-    for agent in (one, two):
-        agent.reset(np.ones(3, np.bool_))
-    rows, bits = np.array([2, 0]), envs.observations
-    twins = [agent.clone(rows, seed=4) for agent in (one, two)]
-    assert twins[0].act(bits[rows]).tolist() == twins[1].act(bits[rows]).tolist()
-    assert one.act(bits).tolist() == two.act(bits).tolist()
-    assert np.array_equal(one._player.memory(), two._player.memory())
-    other = SearchAgent(_network(), often, player=_network("record-1"))
-    assert _games(other, envs, 16) != played
-
-
-def test_a_player_of_other_rules_is_refused() -> None:
-    with pytest.raises(UserError, match="record-head cannot play beside record: it has other rules"):
-        SearchAgent(_network(), QUICK, player=_network("record-head"))
+    agent, guard = SearchAgent(load_agent("record-belief"), dataclasses.replace(QUICK, margin=0.0)), _network()
+    assert agent._player.name == "record"
+    for _ in range(2):  # the second time with a memory of other episodes
+        played = _games(agent, envs, 16)
+    observations, _ = envs.reset(seed=3)
+    guard.begin(3, seed=3)
+    for actions in played:
+        guard.act(observations)
+        guard.took(np.array(actions))
+        observations, *_ = envs.step(np.array(actions))
+    assert np.array_equal(agent._player.memory(), guard.memory())
+    never = SearchAgent(load_agent("record-belief"), dataclasses.replace(QUICK, margin=1e9))
+    assert _games(never, envs, 16) != played, "what is remembered is not only what the network chose"
+    twin = agent.clone(np.array([2, 0]), seed=4)
+    assert np.array_equal(twin._player.memory(), guard.memory()[[2, 0]])  # type: ignore[index]
 
 
 def test_rewards_count_as_much_as_the_episode_is_likely_to_reach_them() -> None:

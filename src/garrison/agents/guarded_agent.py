@@ -23,29 +23,28 @@ class GuardedAgent:
     Args:
         policy: the network that reads a belief.
         guard: a network for the same rules that reads none.
-        name: what results call it; by default as `policy`.
     """
 
-    def __init__(self, policy: NetworkAgent, guard: NetworkAgent, name: str = "") -> None:
+    def __init__(self, policy: NetworkAgent, guard: NetworkAgent) -> None:
         if not policy.reads_belief or guard.reads_belief:
             raise UserError(f"{policy.name} must read a belief, and {guard.name}, its guard, must not.")
         guard.require_same_game(policy)
-        self.name, self.rules, self.encoder = name or policy.name, policy.rules, policy.encoder
-        self._policy, self._guard = policy, guard
+        self.name, self.rules, self.encoder = policy.name, policy.rules, policy.encoder
+        self._policy, self.guard = policy, guard
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""
         self._policy.begin(num_envs, seed)
-        self._guard.begin(num_envs, seed)
+        self.guard.begin(num_envs, seed)
 
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
         self._policy.reset(mask)
-        self._guard.reset(mask)
+        self.guard.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
-        own, guards = self._policy.act(observations), self._guard.act(observations)
+        own, guards = self._policy.act(observations), self.guard.act(observations)
         actions = np.where(self._is_lost, guards, own)
         self.took(actions)
         return actions
@@ -57,11 +56,11 @@ class GuardedAgent:
     def took(self, actions: Choices) -> None:
         """Remember what Blue did."""
         self._policy.took(actions)
-        self._guard.took(actions)
+        self.guard.took(actions)
 
     def explain(self) -> Explanation:
         """Return the probabilities of whose action was taken; none of them has values that mean something for both."""
-        own, guards, is_lost = self._policy.explain(), self._guard.explain(), self._is_lost[:, None]
+        own, guards, is_lost = self._policy.explain(), self.guard.explain(), self._is_lost[:, None]
         return Explanation(
             np.where(is_lost, guards.probabilities, own.probabilities),
             np.where(is_lost, guards.masked, own.masked),
@@ -71,5 +70,5 @@ class GuardedAgent:
     def clone(self, rows: NDArray[np.intp], seed: int) -> Self:
         """Return the same defender for copies of these environments."""
         twin = copy.copy(self)
-        twin._policy, twin._guard = self._policy.clone(rows, seed), self._guard.clone(rows, seed)
+        twin._policy, twin.guard = self._policy.clone(rows, seed), self.guard.clone(rows, seed)
         return twin

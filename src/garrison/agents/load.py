@@ -18,12 +18,12 @@ from garrison.storage.saved_run import require_agent
 
 SHIPPED = {file.stem: file for file in sorted((Path(__file__).parent / "shipped").glob("*.garrison"))}
 SEARCHING = {
-    "record-search": ("record",),
-    "record-search-head": ("record-head",),
-    "record-belief-search": ("record-belief", "record"),
-    "record-belief-search-head": ("record-belief-head", "record-head"),
+    "record-search": "record",
+    "record-search-head": "record-head",
+    "record-belief-search": "record-belief",
+    "record-belief-search-head": "record-belief-head",
 }
-"""Agents that search: whose network they search with, and whose plays the games, if that is another"""
+"""Agents that search, and whose network they search with"""
 GUARDED = {"record-belief": "record", "record-belief-head": "record-head"}
 """Shipped networks that read a belief, and which one takes over where that is wrong"""
 VALUED = {"record-values": "record", "record-values-head": "record-head"}
@@ -51,8 +51,7 @@ def load_agent(name: str, sample: bool = False) -> Any:
     if searching in SEARCHING:
         from garrison.agents.search_agent import SearchAgent
 
-        policy, *players = [load_agent(network, sample) for network in SEARCHING[searching]]
-        return SearchAgent(policy, settings_of(budget or DEFAULT_BUDGET), name, *players)
+        return SearchAgent(load_agent(SEARCHING[searching], sample), settings_of(budget or DEFAULT_BUDGET), name)
     if name in VALUED:
         from garrison.agents.value_agent import ValueAgent
 

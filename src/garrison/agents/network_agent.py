@@ -2,7 +2,7 @@
 
 import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from garrison.registration import CAGE2
 from garrison.storage import checkpoint
 from garrison.storage.saved_run import CAGE2_AGENT, require_agent
 from garrison.storage.schema import Kind
-
-if TYPE_CHECKING:
-    from garrison.agents.guarded_agent import GuardedAgent
 
 
 class NetworkAgent:
@@ -108,7 +105,7 @@ class NetworkAgent:
         """Steps in each episode after which no state fitted what was shown; 0 for who reads no belief."""
         return self._view.misses if self.reads_belief else np.zeros(len(self._starts), np.int64)
 
-    def require_same_game(self, other: "NetworkAgent | GuardedAgent") -> None:
+    def require_same_game(self, other: "NetworkAgent") -> None:
         """Raise a UserError unless it was trained under the rules and on the observations of `other`."""
         if (self.rules, self.encoder) != (other.rules, other.encoder):
             raise UserError(

@@ -3,7 +3,7 @@
 It keeps a belief about every environment (`garrison.belief`), which is made of what Blue did and was shown and of
 nothing else. Candidates are the network's likeliest actions, and a Restore and a Remove where Red may be. All are tried
 on the same states with the same luck, and the network plays on as it would (policy improvement by rollout; Tesauro and
-Galperin 1996), or in its place a quicker one: a network that reads a belief is too slow for that. After some steps a
+Galperin 1996), or its guard: a network that reads a belief is too slow for that. After some steps a
 game is broken off, and what is left is taken from the values of who sees everything (`garrison.limit.solved_games`).
 Rounds of more and more games leave fewer and fewer candidates. What is left replaces the network's choice if it is
 better by more than noise.
@@ -36,7 +36,6 @@ from garrison.cage2.names import (
     Host,
     Red,
 )
-from garrison.errors import UserError
 from garrison.limit.solved_games import Outlook
 from garrison.system import cores
 
@@ -81,28 +80,17 @@ class SearchAgent:
     """Acts as a network does, unless a search finds better.
 
     Args:
-        policy: the network.
+        policy: the network. It also plays the games of the search; of a `GuardedAgent` the guard does: it is quicker.
         settings: how hard it searches.
         name: what results call it.
-        player: the network that plays the games of the search; by default `policy`, if it is no `GuardedAgent`.
     """
 
     def __init__(
-        self,
-        policy: NetworkAgent | GuardedAgent,
-        settings: SearchSettings | None = None,
-        name: str = "",
-        player: NetworkAgent | None = None,
+        self, policy: NetworkAgent | GuardedAgent, settings: SearchSettings | None = None, name: str = ""
     ) -> None:
-        if player is not None:
-            player.require_same_game(policy)
         self.settings = settings or SearchSettings()
         self.name, self.rules, self.encoder = name or f"{policy.name} with search", policy.rules, policy.encoder
-        if player is None:
-            if isinstance(policy, GuardedAgent):
-                raise UserError(f"{policy.name} is slow in games: name the player that shall play them.")
-            player = policy
-        self._policy, self._player = policy, player
+        self._policy = policy
         rules = policy.rules or DEFAULT_RULES
         self._stepper = Stepper(rules, policy.encoder)
         self._book = BeliefBook(rules, policy.encoder)
@@ -110,15 +98,15 @@ class SearchAgent:
 
     def begin(self, num_envs: int, seed: int = 0) -> None:
         """Start new episodes in this many environments."""
-        for network in self._networks:
-            network.begin(num_envs, seed)
+        self._policy.begin(num_envs, seed)
         self._book.begin(num_envs)
         self._outlook = Outlook(self._policy.rules or DEFAULT_RULES, self.settings.lengths, cores())
         self._seed, self._pasts = seed, [NO_PAST] * num_envs
 
     @property
-    def _networks(self) -> list[NetworkAgent | GuardedAgent]:
-        return [self._policy] if self._player is self._policy else [self._policy, self._player]
+    def _player(self) -> NetworkAgent:
+        """Who plays the games; it has seen and remembers what the policy does."""
+        return self._policy.guard if isinstance(self._policy, GuardedAgent) else self._policy
 
     @property
     def beliefs(self) -> Beliefs:
@@ -128,8 +116,7 @@ class SearchAgent:
     def reset(self, mask: Flags) -> None:
         """Forget the environments where new episodes begin."""
         self._book.reset(mask)
-        for network in self._networks:
-            network.reset(mask)
+        self._policy.reset(mask)
 
     def act(self, observations: NDArray[Any]) -> Choices:
         """Return one action per row."""
@@ -137,8 +124,7 @@ class SearchAgent:
         # Products this small gain nothing from threads of their own, and lose much where others want the cores.
         with self._threads.limit(limits=1):
             self._see(bits)
-            choices = [network.act(bits) for network in self._networks]
-            actions = choices[0].copy()
+            actions = self._policy.act(bits).copy()
             for race in self._search(actions):
                 actions[race.row] = race.winner(self.settings.margin)
         self.took(actions)
@@ -146,8 +132,7 @@ class SearchAgent:
 
     def took(self, actions: Choices) -> None:
         """Remember what Blue did."""
-        for network in self._networks:
-            network.took(actions)
+        self._policy.took(actions)
         self._book.took(actions)
 
     def explain(self) -> Explanation:
@@ -157,8 +142,7 @@ class SearchAgent:
     def clone(self, rows: NDArray[np.intp], seed: int) -> Self:
         """Return the same defender for copies of these environments."""
         twin = copy.copy(self)
-        twin._player, twin._book = self._player.clone(rows, seed), self._book.clone(rows)
-        twin._policy = twin._player if self._policy is self._player else self._policy.clone(rows, seed)
+        twin._policy, twin._book = self._policy.clone(rows, seed), self._book.clone(rows)
         twin._seed, twin._pasts = seed, [self._pasts[row] for row in rows]
         return twin
 
