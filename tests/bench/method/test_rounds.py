@@ -1,12 +1,17 @@
 """Rounds go on until the ratios are steady, or until the budget is used up; a circle of partners is done together."""
 
+import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from garrison import system
 from garrison.bench.method import fresh
 from garrison.bench.method import measure as measuring
 from garrison.bench.method.estimate import FEWEST
@@ -14,7 +19,10 @@ from garrison.bench.method.fresh import Configuration, Sample
 from garrison.bench.method.labels import Labels
 from garrison.bench.method.measurement import BenchResult, Measurement
 from garrison.bench.method.rounds import BUDGET, Rounds
+from garrison.bench.method.why_wide import why_wide
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.errors import UserError
+from garrison.storage.atomic import write_json
 
 CALM = (1.0, 1.001, 0.999)
 PATIENT = Rounds(budget="300s")  # of the machine below
@@ -55,7 +63,11 @@ def found(result: BenchResult, who: str) -> Measurement:
 
 
 def stored(result: BenchResult, who: str) -> dict[str, Any]:
-    return next(row for row in result.record()["results"] if row["labels"] == {"who": who})
+    return stored_row(result.record(), who)
+
+
+def stored_row(record: dict[str, Any], who: str) -> dict[str, Any]:
+    return next(row for row in record["results"] if row["labels"] == {"who": who})
 
 
 def test_calm_rows_are_measured_as_often_as_an_interval_needs(machine: Machine) -> None:
@@ -172,3 +184,69 @@ def test_a_row_may_work_longer_than_others(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(StopIteration):
             run(Configuration({"who": "x"}, "", longer=longer), 2.0, 0.5, 9.0)
     assert orders == [(2.0, 0.5), (6.0, 1.5)]
+
+
+def facts(**others: Any) -> dict[str, Any]:
+    same = {"cpu": "fast", "cores": 2, "python": "3.11", "versions": {"numpy": "2"}, "git": "abc", "sim_hash": "1"}
+    return same | others
+
+
+def test_going_on_adds_rounds_until_the_ratio_is_steady(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "facts", facts)
+    rows = [machine.row("limit", 1000.0), machine.row("ours", 800.0, NOISY, partner="limit")]
+    calibrated = replace(rows[1], arguments={"rounds": 7})
+    record = json.loads(json.dumps(measuring.measure([rows[0], calibrated], Rounds(budget="3s")).record()))
+    first = stored_row(record, "ours")["samples"]
+    assert (len(first), record["method"]["runs"]) == (2, 1)
+    result = measuring.measure(rows, Rounds(budget="300s", earlier=record))
+    row = found(result, "ours")
+    assert [asdict(sample) for sample in row.samples[:2]] == first
+    assert len(row.samples) == len(found(result, "limit").samples) == result.method["rounds"] > FEWEST
+    assert (result.method["ended_by"], result.method["runs"]) == ("steady", 2)
+    assert row.configuration.arguments == {"rounds": 7}  # the work that the first rounds did
+
+
+def test_going_on_with_what_is_steady_measures_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system, "facts", facts)
+    rows = [machine.row("limit", 1000.0), machine.row("ours", 800.0, partner="limit")]
+    record = measuring.measure(rows, PATIENT).record()
+    machine.measured.clear()
+    again = measuring.measure(rows, Rounds(budget="300s", earlier=record))
+    assert machine.measured == []
+    assert again.record()["results"] == record["results"]
+
+
+@pytest.mark.parametrize(
+    ("now", "seconds", "who", "says"),
+    [
+        ({"cpu": "slow"}, 1.0, "ours", "its cpu was fast, now it is slow"),
+        ({"git": "def"}, 1.0, "ours", "its git was abc, now it is def"),
+        ({"git": "abc+changes"}, 1.0, "ours", "commit them"),
+        ({}, 2.0, "ours", "made by 'garrison bench vector'"),
+        ({}, 1.0, "another", "made by 'garrison bench vector'"),
+    ],
+)
+def test_going_on_with_another_machine_code_or_command_is_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, now: dict[str, Any], seconds: float, who: str, says: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["garrison", "bench", "vector"])
+    monkeypatch.setattr(system, "facts", facts)
+    record = measuring.measure([machine.row("ours", 800.0)], Rounds(1), seconds=1.0).record()
+    monkeypatch.setattr(system, "facts", lambda: facts(**now))
+    with pytest.raises(UserError, match=says):
+        measuring.measure([machine.row(who, 800.0)], Rounds(1, earlier=record), seconds=seconds)
+
+
+def test_what_is_there_is_gone_on_with_and_the_rest_begun(tmp_path: Path) -> None:
+    write_json(tmp_path / "sim.json", {"machine": {}, "results": []})
+    arguments = MeasuringArguments(out=tmp_path, go_on=True)
+    assert arguments.rounds("sim", quick=1).earlier == {"machine": {}, "results": []}
+    assert arguments.rounds("train", quick=1).earlier is None
+    assert MeasuringArguments(out=tmp_path).rounds("sim", quick=1).earlier is None
+    with pytest.raises(UserError, match="needs --out"):
+        MeasuringArguments(go_on=True).rounds("sim", quick=1)
+
+
+def test_a_budget_that_was_used_up_twice_is_told_as_such() -> None:
+    method = {"ended_by": "budget", "budget": "20m", "rounds": 9, "runs": 2}
+    assert why_wide(method, 9) == "9 rounds, then the budget of 20m was used up in each of 2 runs"

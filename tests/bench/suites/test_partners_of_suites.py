@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from garrison import cli, system
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import name_of
 from garrison.bench.method.partners import circles
@@ -22,6 +21,7 @@ from garrison.bench.suites import (
     user_figures,
     user_tables,
 )
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.cluster import connection
 
 MEASURING = ("sim", "vector", "train", "users", "cluster", "scaling")

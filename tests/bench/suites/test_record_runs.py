@@ -66,6 +66,22 @@ def test_a_run_that_was_broken_off_is_begun_again_and_one_that_fails_is_named(
     assert begun_with == [(False, ["--belief", "--steps", "9"])]
 
 
+def test_a_run_that_was_broken_off_while_it_was_scored_is_scored_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = tmp_path / "record-3"
+    trained.mkdir()
+    (trained / "summary.json").write_text('{"status": "finished"}')  # as it stands until the run has its score
+    rows = [{"step": 9, "time/elapsed_time": 2.0, "evaluation/total": -60.0}, {"step": 12, "time/elapsed_time": 3.0}]
+    (trained / "metrics.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    monkeypatch.setattr(record_runs.subprocess, "run", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(record_runs, "load_agent", lambda folder: load_agent("sleep"))
+    made = record_runs.train("record", 3, record_runs.Arguments(episodes=2), tmp_path, [])
+    assert (made["steps"], made["seconds"]) == (12, 3.0)
+    assert made["curve"] == [{"step": 9, "seconds": 2.0, "total": -60.0}]
+    assert made["evaluation"]["episodes"] == 2
+
+
 def test_the_winner_is_drawn_beside_runs_under_its_rules_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = []
     monkeypatch.setattr(record_figure.figure_style, "save", lambda figure, path: figures.append(figure) or path)

@@ -20,6 +20,7 @@ from time import monotonic
 from garrison import system
 from garrison.bench.method.estimate import CONFIDENCE, NARROW
 from garrison.bench.method.fresh import Configuration, Sample, run_fresh
+from garrison.bench.method.go_on import measured_before
 from garrison.bench.method.measurement import BenchResult, Measurement, is_settled
 from garrison.bench.method.partners import circles
 from garrison.bench.method.round_bar import RoundBar
@@ -46,6 +47,10 @@ def measure(
     linked = circles(configurations)
     facts = system.facts()
     rows = [Measurement(configuration, ()) for configuration in configurations]
+    before, runs = 0, 1
+    if earlier := rounds.earlier:
+        rows = measured_before(configurations, earlier, facts, {"seconds": seconds, "warm_up": warm_up})
+        before, runs = earlier["method"]["rounds"], earlier["method"].get("runs", 1) + 1
     done, begun, ended_by = 0, monotonic(), BUDGET_USED
     with RoundBar(quiet) as bar:
         while rounds.may_begin(done, monotonic() - begun):
@@ -55,7 +60,7 @@ def measure(
             if not going:
                 ended_by = STEADY
                 break
-            bar.begin(done + 1, len(going), len(wide))
+            bar.begin(before + done + 1, len(going), len(wide))
             for k in going:
                 bar.show(rows[k].configuration.name)
                 outcome = run_fresh(rows[k].configuration, seconds, warm_up, timeout)
@@ -68,7 +73,8 @@ def measure(
     if rounds.repeats == done:
         ended_by = REPEATED
     method = {
-        "rounds": done,
+        "rounds": before + done,
+        "runs": runs,
         "ended_by": ended_by,
         "repeats": rounds.repeats,
         "budget": rounds.budget,

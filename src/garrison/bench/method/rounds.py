@@ -1,6 +1,7 @@
 """How many rounds there are; in a round, every row that is not done is measured once."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from garrison.errors import UserError
 
@@ -14,6 +15,8 @@ class Rounds:
 
     repeats: int | None = None
     budget: str = BUDGET
+    earlier: dict[str, Any] | None = None
+    """The stored result whose rounds these go on with."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be done."""

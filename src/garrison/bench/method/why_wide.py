@@ -26,7 +26,9 @@ def why_wide(method: dict[str, Any], rounds: int) -> str:
     elif ended_by == STEADY or rounds < method["rounds"]:
         reason = "then what each row itself is compared with was steady"
     else:
-        reason = f"then the budget of {method['budget']} was used up"
+        runs = method.get("runs", 1)
+        again = f" in each of {runs} runs" if runs > 1 else ""
+        reason = f"then the budget of {method['budget']} was used up{again}"
     return f"{plural(rounds, 'round')}, {reason}{few}{disturbance(method)}"
 
 

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 import tyro
 
 from garrison import system
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels, name_of
 from garrison.bench.method.measure import doubling, measure
@@ -25,6 +24,7 @@ from garrison.bench.publish.keep import keep
 from garrison.bench.publish.stepping_tables import WINNERS, winners
 from garrison.bench.publish.stored import measured
 from garrison.bench.suites import classic_control, peer_vectors
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.bench.synthetic import rounds_per_second
 from garrison.errors import choose
 
@@ -40,6 +40,8 @@ COSTS: dict[str, tuple[float, bool]] = {
 """Name to (seconds per step, whether they vary)."""
 BACKENDS = ("serial", "pipes", "shared", "joint", "async", "auto")
 SCALED_ENVS = 32
+SYNTHETIC, SCALING = "vector-synthetic", "vector-scaling"
+"""Names of the results."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +78,18 @@ def run(arguments: Arguments) -> int:
             print(said)
         result = synthetic(arguments)
         record = result.record()
-        keep(arguments.out, "vector-synthetic", record)
+        keep(arguments.out, SYNTHETIC, record)
         for num_envs in arguments.envs:
             print_cells(result, num_envs, arguments.costs)
         print_apart("ratios of steps/s", WINNERS, winners(measured(record)), record)
     if arguments.part in ("all", "scaling"):
         result = scaling(arguments)
-        keep(arguments.out, "vector-scaling", result.record())
+        keep(arguments.out, SCALING, result.record())
         result.print(f"{SCALED_ENVS} environments of 500 µs per step on {system.cores()} cores, by number of workers")
     if arguments.part in ("all", "classic"):
         for said in classic_control.missing():
             print(said)
-        result = _measure(classic_control.rows(arguments.quick), arguments)
+        result = _measure(classic_control.rows(arguments.quick), arguments, classic_control.RESULT)
         keep(arguments.out, classic_control.RESULT, result.record())
         result.print("Gymnasium's CartPole and Pendulum, beside EnvPool's")
     return 0
@@ -106,7 +108,7 @@ def synthetic(arguments: Arguments) -> BenchResult:
                 place = {"envs": num_envs, "cost": cost}
                 rows.append(Configuration(labels | place, workload, given))
     rows = pair(rows, lambda labels: [{"who": LIMIT, "envs": labels["envs"], "cost": labels["cost"]}])
-    return _measure(rows, arguments)
+    return _measure(rows, arguments, SYNTHETIC)
 
 
 def scaling(arguments: Arguments) -> BenchResult:
@@ -121,11 +123,11 @@ def scaling(arguments: Arguments) -> BenchResult:
         for backend in ("shared",) if arguments.quick else ("pipes", "shared", "joint", "async"):
             labels = {"who": GARRISON, "backend": backend, "workers": workers}
             rows.append(Configuration(labels, f"{STEPPING}:ours", some | {"backend": backend}))
-    return _measure(pair(rows, lambda _: [{"who": LOOP}]), arguments)
+    return _measure(pair(rows, lambda _: [{"who": LOOP}]), arguments, SCALING)
 
 
-def _measure(rows: Sequence[Configuration], arguments: Arguments) -> BenchResult:
-    return measure(rows, arguments.rounds(quick=2), seconds=arguments.seconds, warm_up=arguments.seconds / 3)
+def _measure(rows: Sequence[Configuration], arguments: Arguments, name: str) -> BenchResult:
+    return measure(rows, arguments.rounds(name, quick=2), seconds=arguments.seconds, warm_up=arguments.seconds / 3)
 
 
 def contestants(quick: bool = False) -> list[Contestant]:

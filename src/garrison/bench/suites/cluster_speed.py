@@ -17,7 +17,6 @@ import gymnasium
 import numpy as np
 import tyro
 
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration, Work
 from garrison.bench.method.labels import GARRISON, Labels
 from garrison.bench.method.measure import measure
@@ -28,6 +27,7 @@ from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.cluster_tables import MEASURED, measured_rows, predicted_header, predicted_rows
 from garrison.bench.publish.keep import keep
 from garrison.bench.publish.stored import measured
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.cluster.scaling import Costs, predict, saturation
 
 HERE = "garrison.bench.suites.cluster_speed"
@@ -56,7 +56,8 @@ def run(arguments: Arguments) -> int:
 
     session.load()
     rows = pair(configurations(arguments.nodes, arguments.actors), partners)
-    result = measure(rows, arguments.rounds(quick=1), seconds=arguments.seconds, warm_up=1.0, timeout=300.0)
+    rounds = arguments.rounds("cluster", quick=1)
+    result = measure(rows, rounds, seconds=arguments.seconds, warm_up=1.0, timeout=300.0)
     result.print("IMPALA on Ray beside processes: environment steps/s, all on this one machine")
     models = costs_of(result, arguments.actors[0])
     predicted = {name: {"costs": asdict(each), "predictions": predictions(each)} for name, each in models.items()}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from garrison import system
-from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.fresh_process import FreshProcess
 from garrison.bench.method.labels import GARRISON, Labels, name_of
 from garrison.bench.method.measure import provenance
@@ -22,6 +21,7 @@ from garrison.bench.method.terminal import print_table
 from garrison.bench.publish import stored
 from garrison.bench.publish.keep import keep
 from garrison.bench.publish.learning_rows import HEADER, end, verdicts
+from garrison.bench.suites.arguments import CommonArguments
 from garrison.bench.suites.learning_jobs import JOBS, LearningJob
 from garrison.bench.suites.learning_runs import SIDES
 from garrison.errors import UserError, choose

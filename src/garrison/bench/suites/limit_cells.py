@@ -16,7 +16,6 @@ import numpy as np
 
 from garrison import system
 from garrison.agents import load_agent
-from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.limit_rows import (
     CELLS,
     KINDS,
@@ -32,6 +31,7 @@ from garrison.bench.method.limit_rows import (
 from garrison.bench.method.measure import provenance
 from garrison.bench.publish import stored, unmet_tables
 from garrison.bench.publish.keep import keep
+from garrison.bench.suites.arguments import CommonArguments
 from garrison.bench.suites.search_scores import score_search
 from garrison.bench.suites.truth_player import play_by_values
 from garrison.bench.suites.unmet_scores import BASELINES, UNMET_EPISODES, unmet_scores

@@ -14,10 +14,10 @@ from typing import Any
 
 from garrison import system
 from garrison.agents import load_agent
-from garrison.bench.method.arguments import CommonArguments
 from garrison.bench.method.measure import provenance
 from garrison.bench.publish import record_figure
 from garrison.bench.publish.keep import keep
+from garrison.bench.suites.arguments import CommonArguments
 from garrison.challenge import leaderboard
 from garrison.challenge.evaluation import evaluate
 from garrison.errors import UserError, choose
@@ -120,7 +120,6 @@ def train(preset: str, seed: int, arguments: Arguments, folder: Path, flags: lis
         for row in rows
         if "evaluation/total" in row
     ]
-    summary = json.loads((out / "summary.json").read_text())
     fresh = evaluate(load_agent(str(out)), episodes=arguments.episodes, seed=FRESH_SEED)
     return {
         "preset": preset,
@@ -130,7 +129,6 @@ def train(preset: str, seed: int, arguments: Arguments, folder: Path, flags: lis
         "steps": rows[-1]["step"],
         "curve": curve,
         "evaluation": {**fresh.to_dict(), "agent": preset},
-        "action_mix": summary["action_mix"],
     }
 
 

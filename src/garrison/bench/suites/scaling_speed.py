@@ -12,7 +12,6 @@ import psutil
 import tyro
 
 from garrison import system
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import COPY, LOOP, Labels, name_of
 from garrison.bench.method.measure import doubling, measure
@@ -54,6 +53,7 @@ from garrison.bench.publish.scaling_tables import (
 )
 from garrison.bench.publish.stored import StoredResult
 from garrison.bench.scaling_model import PAIR
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.bench.synthetic import rounds_per_second
 from garrison.errors import UserError
 from garrison.formatting import short
@@ -96,7 +96,8 @@ def run(arguments: Arguments) -> int:
         print(sentence)
     rows = configurations(sizes, most, counts) if not checks_only else checking(sizes, counts)
     seconds = 0.2 if arguments.quick else arguments.seconds
-    result = measure(pair(rows, partners), arguments.rounds(quick=1), seconds=seconds, warm_up=seconds / 3)
+    name = "scaling-cores" if checks_only else "scaling"
+    result = measure(pair(rows, partners), arguments.rounds(name, quick=1), seconds=seconds, warm_up=seconds / 3)
     record = result.record(left_out=left_out)
     if not checks_only:
         title = "the native batch by number of environments"
@@ -107,7 +108,7 @@ def run(arguments: Arguments) -> int:
         print_table("forecast for larger machines", forecast_header(), forecast_rows(record))
     for sentence in failures(record):
         print(sentence)
-    keep(arguments.out, "scaling-cores" if checks_only else "scaling", record)
+    keep(arguments.out, name, record)
     return 0
 
 

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, Labels
 from garrison.bench.method.measure import doubling, measure
@@ -18,6 +17,7 @@ from garrison.bench.method.measurement import BenchResult
 from garrison.bench.method.partners import pair
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import workflow_cost
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.bench.suites.simulators import is_installed, minicage_module
 from garrison.formatting import duration, plural
 from garrison.system import cores, require
@@ -47,7 +47,7 @@ def run(arguments: Arguments) -> int:
         return 0
     if arguments.engine == "jax":
         return run_jax(arguments)
-    rounds, seconds = arguments.rounds(quick=2), 0.2 if arguments.quick else 1.0
+    rounds, seconds = arguments.rounds("sim", quick=2), 0.2 if arguments.quick else 1.0
     start = quick_startup() if arguments.quick else startup(5)
     rows = pair(configurations(arguments.quick), partners)
     result = measure(rows, rounds, seconds=seconds, warm_up=0.3 * seconds)
@@ -62,7 +62,7 @@ def run_jax(arguments: Arguments) -> int:
     require("jax")
     seconds = 0.5 if arguments.quick else 2.0
     rows = pair(jax_configurations(arguments.quick), partners_of_jax)
-    result = measure(rows, arguments.rounds(quick=2), seconds=seconds, warm_up=0.3 * seconds)
+    result = measure(rows, arguments.rounds("sim-jax", quick=2), seconds=seconds, warm_up=0.3 * seconds)
     result.print("simulator in JAX: random actions, B_line and Meander, episodes of 100 steps")
     for m in result.measurements:
         if m.samples and m.labels.get("engine") == "jax":

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, PRODUCTS, Labels
 from garrison.bench.method.measure import measure
 from garrison.bench.method.partners import pair
 from garrison.bench.publish.keep import keep
 from garrison.bench.suites import async_training
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.bench.synthetic import rounds_per_second
 from garrison.system import require
 
@@ -71,10 +71,11 @@ class Arguments(MeasuringArguments):
 def run(arguments: Arguments) -> int:
     """Measure, print the tables and keep the results."""
     quick = arguments.quick
-    rounds, seconds = arguments.rounds(quick=1), 0.5 if quick else arguments.seconds
+    seconds = 0.5 if quick else arguments.seconds
     if arguments.part == "async" or (arguments.part == "all" and not quick):  # a quick look is at PPO alone
         peers = {"rllib": arguments.rllib_python, "sample_factory": arguments.sample_factory_python}
         rows = pair(async_training.configurations(quick, peers), async_training.partners)
+        rounds = arguments.rounds("train-async", quick=1)
         result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 2.0)
         result.print("learners without a barrier: environment steps/s, acting, stepping and learning")
         keep(arguments.out, "train-async", result.record())
@@ -83,14 +84,14 @@ def run(arguments: Arguments) -> int:
             if missing := peer.missing():
                 print(f"{peer.who} is left out: {' and '.join(missing)} cannot be imported.")
         rows = pair(configurations(quick), partners)
-        result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 1.0)
+        result = measure(rows, arguments.rounds("train", quick=1), seconds=seconds, warm_up=0.3 if quick else 1.0)
         result.print("training: environment steps/s, acting, stepping and learning, four epochs")
         keep(arguments.out, "train", result.record())
     has_jax = importlib.util.find_spec("jax") is not None and importlib.util.find_spec("optax") is not None
     if arguments.part == "jax" or (arguments.part == "all" and not quick and has_jax):
         require("jax", "optax")
         rows = pair(in_jax(quick), lambda labels: [PUREJAXRL | {"minibatch": labels["minibatch"]}])
-        result = measure(rows, rounds, seconds=seconds, warm_up=0.3 if quick else 1.0)
+        result = measure(rows, arguments.rounds("train-jax", quick=1), seconds=seconds, warm_up=0.3 if quick else 1.0)
         result.print("training in JAX: environment steps/s, acting, stepping and learning, four epochs")
         keep(arguments.out, "train-jax", result.record())
     return 0

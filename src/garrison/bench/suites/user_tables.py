@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from garrison import system
-from garrison.bench.method.arguments import MeasuringArguments
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, Labels
 from garrison.bench.method.measure import measure
@@ -25,6 +24,7 @@ from garrison.bench.publish.keep import keep
 from garrison.bench.publish.stored import StoredRow, compared, estimated, find, is_steady, measured
 from garrison.bench.publish.user_rows import HEADER, beside, known
 from garrison.bench.suites import coinrun_speed, training_speed
+from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.bench.suites.training_envs import CAGE2_OPTIONS
 from garrison.bench.suites.user_figures import (
     CLUSTER,
@@ -82,7 +82,7 @@ def run(arguments: Arguments) -> int:
 def _run_cage2(arguments: Arguments) -> None:
     seconds = 0.15 if arguments.quick else arguments.seconds
     rows = pair([*stepping(arguments.quick), *training(arguments.quick)], partners)
-    result = measure(rows, arguments.rounds(quick=2), seconds=seconds, warm_up=seconds / 3)
+    result = measure(rows, arguments.rounds("users", quick=2), seconds=seconds, warm_up=seconds / 3)
     result.print("CAGE-2 in every way that the users tried")
     tables = _print_figures(result, FIGURES)
     keep(arguments.out, "users", result.record(tables=tables, measured_on={WORKFLOW: MACHINES[WORKFLOW]}))
@@ -92,7 +92,8 @@ def _run_coinrun(arguments: Arguments) -> None:
     rows = pair(coinrun_speed.configurations(arguments.quick, arguments.their_code), coinrun_speed.partners)
     seconds = 0.1 if arguments.quick else TRAINED * arguments.seconds
     # At least one update warms up and one is measured, however long they take.
-    result = measure(rows, arguments.rounds(quick=1), seconds=seconds, warm_up=0.1, timeout=COINRUN_TIMEOUT)
+    rounds = arguments.rounds("users-coinrun", quick=1)
+    result = measure(rows, rounds, seconds=seconds, warm_up=0.1, timeout=COINRUN_TIMEOUT)
     result.print("CoinRun, the users' own job: frames/s, acting, stepping and learning")
     record = result.record()
     print_apart("frames/s", COINRUN_HEADER, beside_roofline(measured(record)), record)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from garrison.bench.method.rounds import BUDGET, Rounds
+from garrison.bench.publish import stored
+from garrison.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,16 @@ class MeasuringArguments(CommonArguments):
     budget: str = BUDGET
     """No round begins after this time, for each of the suite's results: 90s, 20m, 1.5h."""
 
-    def rounds(self, quick: int) -> Rounds:
-        """Return how many rounds there are; a quick look has this many."""
-        return Rounds(quick if self.quick else self.repeats, self.budget)
+    go_on: bool = False
+    """Add rounds to the results that the same command has left in --out, on the same machine and with the same code."""
+
+    def rounds(self, name: str, quick: int) -> Rounds:
+        """Return how many rounds the result of this name has; a quick look has so many."""
+        return Rounds(quick if self.quick else self.repeats, self.budget, self._earlier(name))
+
+    def _earlier(self, name: str) -> stored.StoredResult | None:
+        if not self.go_on:
+            return None
+        if self.out is None:
+            raise UserError("--go-on needs --out, the folder with the results to go on with.")
+        return stored.load(self.out, name) if name in stored.names(self.out) else None
