@@ -21,6 +21,7 @@ PACKAGES = (
     "gymnasium",
     "torch",
     "stable-baselines3",
+    "sbx-rl",
     "pufferlib",
     "torchrl",
     "tianshou",
