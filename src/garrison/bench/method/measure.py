@@ -5,13 +5,16 @@ work for a while; the child reports steps, wall time, CPU time and memory of its
 to its partner is taken inside each round, so that a slow minute of the machine hits both; the rounds together give the
 ratio's 95 % interval (`estimate`).
 
+A repeat during which others on the host took the cores says little about a row. Such rows are measured again at the
+end of their round, and the repeat counts that was disturbed least: chosen by what others took, never by its speed.
+
 Rows that are linked by partners are done together, when the last ratio among them is narrow. A steady row whose partner
 goes on has to go on too: otherwise the rounds of the two would no longer be the same minutes.
 """
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
@@ -26,6 +29,11 @@ from garrison.bench.method.partners import circles
 from garrison.bench.method.round_bar import RoundBar
 from garrison.bench.method.rounds import Rounds
 from garrison.bench.method.why_wide import BUDGET_USED, REPEATED, STEADY
+
+DISTURBED = 0.05
+"""The share of the cores' time that others may take from a repeat before it is made again"""
+TRIES = 3
+"""How often a row is measured in a round at most."""
 
 
 def measure(
@@ -50,8 +58,12 @@ def measure(
     before, runs = 0, 1
     if earlier := rounds.earlier:
         rows = measured_before(configurations, earlier, facts, {"seconds": seconds, "warm_up": warm_up})
-        before, runs = earlier["method"]["rounds"], earlier["method"].get("runs", 1) + 1
-    done, begun, ended_by = 0, monotonic(), BUDGET_USED
+        before, runs = earlier["method"]["rounds"], earlier["method"]["runs"] + 1
+    done, again, begun, ended_by = 0, 0, monotonic(), BUDGET_USED
+
+    def run(configuration: Configuration) -> Sample | str:
+        return run_fresh(configuration, seconds, warm_up, timeout)
+
     with RoundBar(quiet) as bar:
         while rounds.may_begin(done, monotonic() - begun):
             wide = {k for k, row in enumerate(rows) if not is_settled(rows, row)}
@@ -61,14 +73,7 @@ def measure(
                 ended_by = STEADY
                 break
             bar.begin(before + done + 1, len(going), len(wide))
-            for k in going:
-                bar.show(rows[k].configuration.name)
-                outcome = run_fresh(rows[k].configuration, seconds, warm_up, timeout)
-                if isinstance(outcome, Sample):
-                    rows[k] = replace(rows[k], samples=(*rows[k].samples, outcome))
-                else:
-                    rows[k] = replace(rows[k], error=outcome)
-                bar.advance()
+            again += measure_once(rows, going, run, lambda: rounds.has_time(monotonic() - begun), bar)
             done += 1
     if rounds.repeats == done:
         ended_by = REPEATED
@@ -83,11 +88,41 @@ def measure(
         "seconds": seconds,
         "warm_up": warm_up,
         "stolen": stolen(rows),
+        "again": again,
         "interleaved": True,
         "fresh_process": True,
         **provenance(),
     }
     return BenchResult(tuple(rows), facts, method)
+
+
+def measure_once(
+    rows: list[Measurement],
+    going: list[int],
+    run: Callable[[Configuration], Sample | str],
+    has_time: Callable[[], bool],
+    bar: RoundBar,
+) -> int:
+    """Add a sample or an error to each of the rows that go on; return how many repeats were made again."""
+    found: dict[int, Sample] = {}
+    again = 0
+    for left in reversed(range(TRIES)):
+        for k in going:
+            bar.show(rows[k].configuration.name)
+            outcome = run(rows[k].configuration)
+            if isinstance(outcome, Sample):
+                found[k] = min(found.get(k, outcome), outcome, key=lambda sample: sample.stolen)
+            elif k not in found:
+                rows[k] = replace(rows[k], error=outcome)
+            bar.advance()
+        going = [k for k in going if k in found and found[k].stolen > DISTURBED]
+        if not (going and left and has_time()):
+            break
+        bar.repeat(len(going))
+        again += len(going)
+    for k, sample in found.items():
+        rows[k] = replace(rows[k], samples=(*rows[k].samples, sample))
+    return again
 
 
 def stolen(rows: Sequence[Measurement]) -> list[float]:

@@ -26,6 +26,11 @@ class RoundBar:
         self._round = f"round {number}, {wide} not steady yet: "
         self._bar.update(self._task, total=rows, completed=0)
 
+    def repeat(self, rows: int) -> None:
+        """Go over so many rows again, because others had the cores."""
+        self._round = "again, because others had the cores: "
+        self._bar.update(self._task, total=rows, completed=0)
+
     def show(self, what: str) -> None:
         """Say what is measured now."""
         self._bar.update(self._task, description=self._round + what)
