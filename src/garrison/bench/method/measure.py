@@ -55,11 +55,12 @@ def measure(
     linked = circles(configurations)
     facts = system.facts()
     rows = [Measurement(configuration, ()) for configuration in configurations]
-    before, runs = 0, 1
+    before, runs, again = 0, 1, 0
     if earlier := rounds.earlier:
         rows = measured_before(configurations, earlier, facts, {"seconds": seconds, "warm_up": warm_up})
-        before, runs = earlier["method"]["rounds"], earlier["method"]["runs"] + 1
-    done, again, begun, ended_by = 0, 0, monotonic(), BUDGET_USED
+        before, runs, again = (earlier["method"][key] for key in ("rounds", "runs", "again"))
+        runs += 1
+    done, begun, ended_by = 0, monotonic(), BUDGET_USED
 
     def run(configuration: Configuration) -> Sample | str:
         return run_fresh(configuration, seconds, warm_up, timeout)
