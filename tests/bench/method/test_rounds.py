@@ -19,7 +19,6 @@ from garrison.bench.method.fresh import Configuration, Sample
 from garrison.bench.method.labels import Labels
 from garrison.bench.method.measurement import BenchResult, Measurement
 from garrison.bench.method.rounds import BUDGET, Rounds
-from garrison.bench.method.why_wide import why_wide
 from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.errors import UserError
 from garrison.storage.atomic import write_json
@@ -199,12 +198,14 @@ def test_going_on_adds_rounds_until_the_ratio_is_steady(machine: Machine, monkey
     calibrated = replace(rows[1], arguments={"rounds": 7})
     record = json.loads(json.dumps(measuring.measure([rows[0], calibrated], Rounds(budget="3s")).record()))
     first = stored_row(record, "ours")["samples"]
-    assert (len(first), record["method"]["runs"]) == (2, 1)
+    assert len(first) == 2
+    monkeypatch.setattr(sys, "argv", ["garrison", "bench", "vector", "--go-on"])
     result = measuring.measure(rows, Rounds(budget="300s", earlier=record))
     row = found(result, "ours")
     assert [asdict(sample) for sample in row.samples[:2]] == first
     assert len(row.samples) == len(found(result, "limit").samples) == result.method["rounds"] > FEWEST
-    assert (result.method["ended_by"], result.method["runs"]) == ("steady", 2)
+    assert (result.method["ended_by"], result.method["budget"]) == ("steady", "3s + 300s")
+    assert result.method["command"] == record["method"]["command"]
     assert row.configuration.arguments == {"rounds": 7}  # the work that the first rounds did
 
 
@@ -249,28 +250,23 @@ def test_what_is_there_is_gone_on_with_and_the_rest_begun(tmp_path: Path) -> Non
         MeasuringArguments(go_on=True).rounds("sim", quick=1)
 
 
-def test_a_budget_that_was_used_up_twice_is_told_as_such() -> None:
-    method = {"ended_by": "budget", "budget": "20m", "rounds": 9, "runs": 2}
-    assert why_wide(method, 9) == "9 rounds, then the budget of 20m was used up in each of 2 runs"
-
-
 def test_what_others_disturbed_is_measured_again_and_the_quietest_repeat_counts(machine: Machine) -> None:
     rows = [machine.row("limit", 1000.0), machine.row("ours", 100.0, (1.0, 2.0, 3.0), partner="limit")]
     machine.stolen["ours"] = iter([0.4, 0.04, 0.0, 0.3, 0.2, 0.5])
-    result = measuring.measure(rows, Rounds(3))
+    result = measuring.measure(rows, Rounds(budget="6s"))
     assert machine.measured == ["limit", "ours", "ours", "limit", "ours", "limit", "ours", "ours", "ours"]
     assert found(result, "ours").rates == [200.0, 300.0, 200.0]  # the least disturbed, whatever its speed
     assert found(result, "limit").rates == [1000.0, 1001.0, 999.0]
     assert result.method["again"] == 3
 
 
-def test_nothing_is_measured_again_after_the_budget(machine: Machine) -> None:
+def test_rounds_whose_number_was_asked_for_are_made_once(machine: Machine) -> None:
     machine.stolen["ours"] = repeat(0.4)
-    result = measuring.measure([machine.row("ours", 100.0)], Rounds(budget="1s"))
-    assert (machine.measured, result.method["again"]) == (["ours"], 0)
+    result = measuring.measure([machine.row("ours", 100.0)], Rounds(2))
+    assert (machine.measured, result.method["again"]) == (["ours"] * 2, 0)
 
 
 def test_a_repeat_that_fails_does_not_cost_the_one_that_is_there(machine: Machine) -> None:
     machine.stolen["ours"] = repeat(0.4)
-    result = measuring.measure([machine.row("ours", 100.0, (1.0, "boom"))], Rounds(1))
+    result = measuring.measure([machine.row("ours", 100.0, (1.0, "boom", "boom"))], Rounds(budget="1s"))
     assert (found(result, "ours").rates, found(result, "ours").error) == ([100.0], None)

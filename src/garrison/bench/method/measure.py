@@ -19,6 +19,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
 from time import monotonic
+from typing import Any
 
 from garrison import system
 from garrison.bench.method.estimate import CONFIDENCE, NARROW
@@ -33,7 +34,7 @@ from garrison.bench.method.why_wide import BUDGET_USED, REPEATED, STEADY
 DISTURBED = 0.05
 """The share of the cores' time that others may take from a repeat before it is made again"""
 TRIES = 3
-"""How often a row is measured in a round at most."""
+"""How often a row is measured in a round at most; rounds whose number was asked for are made once."""
 
 
 def measure(
@@ -55,12 +56,11 @@ def measure(
     linked = circles(configurations)
     facts = system.facts()
     rows = [Measurement(configuration, ()) for configuration in configurations]
-    before, runs, again = 0, 1, 0
+    before: dict[str, Any] = {"rounds": 0, "again": 0}
     if earlier := rounds.earlier:
         rows = measured_before(configurations, earlier, facts, {"seconds": seconds, "warm_up": warm_up})
-        before, runs, again = (earlier["method"][key] for key in ("rounds", "runs", "again"))
-        runs += 1
-    done, begun, ended_by = 0, monotonic(), BUDGET_USED
+        before = earlier["method"]
+    done, again, begun, ended_by = 0, 0, monotonic(), BUDGET_USED
 
     def run(configuration: Configuration) -> Sample | str:
         return run_fresh(configuration, seconds, warm_up, timeout)
@@ -73,27 +73,28 @@ def measure(
             if not going:
                 ended_by = STEADY
                 break
-            bar.begin(before + done + 1, len(going), len(wide))
-            again += measure_once(rows, going, run, lambda: rounds.has_time(monotonic() - begun), bar)
+            bar.begin(before["rounds"] + done + 1, len(going), len(wide))
+            again += measure_once(rows, going, run, 1 if rounds.repeats else TRIES, bar)
             done += 1
     if rounds.repeats == done:
         ended_by = REPEATED
     method = {
-        "rounds": before + done,
-        "runs": runs,
+        "rounds": before["rounds"] + done,
         "ended_by": ended_by,
         "repeats": rounds.repeats,
-        "budget": rounds.budget,
+        "budget": f"{before['budget']} + {rounds.budget}" if earlier else rounds.budget,
         "confidence": CONFIDENCE,
         "narrow": NARROW,
         "seconds": seconds,
         "warm_up": warm_up,
         "stolen": stolen(rows),
-        "again": again,
+        "again": before["again"] + again,
         "interleaved": True,
         "fresh_process": True,
         **provenance(),
     }
+    if earlier:
+        method["command"] = before["command"]  # what a reader runs; the budget tells that it went on
     return BenchResult(tuple(rows), facts, method)
 
 
@@ -101,13 +102,13 @@ def measure_once(
     rows: list[Measurement],
     going: list[int],
     run: Callable[[Configuration], Sample | str],
-    has_time: Callable[[], bool],
+    tries: int,
     bar: RoundBar,
 ) -> int:
     """Add a sample or an error to each of the rows that go on; return how many repeats were made again."""
     found: dict[int, Sample] = {}
     again = 0
-    for left in reversed(range(TRIES)):
+    for left in reversed(range(tries)):
         for k in going:
             bar.show(rows[k].configuration.name)
             outcome = run(rows[k].configuration)
@@ -117,7 +118,7 @@ def measure_once(
                 rows[k] = replace(rows[k], error=outcome)
             bar.advance()
         going = [k for k in going if k in found and found[k].stolen > DISTURBED]
-        if not (going and left and has_time()):
+        if not (going and left):
             break
         bar.repeat(len(going))
         again += len(going)

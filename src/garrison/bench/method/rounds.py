@@ -33,8 +33,4 @@ class Rounds:
 
     def may_begin(self, done: int, elapsed: float) -> bool:
         """Return whether another round may begin after so many, and so many seconds."""
-        return done == 0 or (self.has_time(elapsed) and (self.repeats is None or done < self.repeats))
-
-    def has_time(self, elapsed: float) -> bool:
-        """Return whether the budget is not used up after so many seconds."""
-        return elapsed < self.seconds
+        return done == 0 or (elapsed < self.seconds and (self.repeats is None or done < self.repeats))

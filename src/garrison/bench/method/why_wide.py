@@ -26,9 +26,7 @@ def why_wide(method: dict[str, Any], rounds: int) -> str:
     elif ended_by == STEADY or rounds < method["rounds"]:
         reason = "then what each row itself is compared with was steady"
     else:
-        runs = method.get("runs", 1)
-        again = f" in each of {runs} runs" if runs > 1 else ""
-        reason = f"then the budget of {method['budget']} was used up{again}"
+        reason = f"then the budget of {method['budget']} was used up"
     return f"{plural(rounds, 'round')}, {reason}{few}{disturbance(method)}"
 
 
