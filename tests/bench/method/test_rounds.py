@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from garrison import system
+from garrison import cli, system
 from garrison.bench.method import fresh
 from garrison.bench.method import measure as measuring
 from garrison.bench.method.estimate import FEWEST
@@ -240,11 +240,13 @@ def test_going_on_with_another_machine_code_or_command_is_refused(
         measuring.measure([machine.row(who, 800.0)], Rounds(1, earlier=record), seconds=seconds)
 
 
-def test_what_is_there_is_gone_on_with_and_the_rest_begun(tmp_path: Path) -> None:
+def test_what_is_there_is_gone_on_with_and_the_rest_begun(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_json(tmp_path / "sim.json", {"machine": {}, "results": []})
     arguments = MeasuringArguments(out=tmp_path, go_on=True)
     assert arguments.rounds("sim", quick=1).earlier == {"machine": {}, "results": []}
+    assert capsys.readouterr().out == ""
     assert arguments.rounds("train", quick=1).earlier is None
+    assert "train.json is not there yet, so it is begun" in capsys.readouterr().out
     assert MeasuringArguments(out=tmp_path).rounds("sim", quick=1).earlier is None
     with pytest.raises(UserError, match="needs --out"):
         MeasuringArguments(go_on=True).rounds("sim", quick=1)
@@ -270,3 +272,8 @@ def test_a_repeat_that_fails_does_not_cost_the_one_that_is_there(machine: Machin
     machine.stolen["ours"] = repeat(0.4)
     result = measuring.measure([machine.row("ours", 100.0, (1.0, "boom", "boom"))], Rounds(budget="1s"))
     assert (found(result, "ours").rates, found(result, "ours").error) == ([100.0], None)
+
+
+def test_going_on_where_it_would_be_ignored_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "sim", "--workflow", "--go-on", "--out", str(tmp_path)]) == UserError.exit_code
+    assert "--go-on cannot add to workflow/cost.json" in capsys.readouterr().err

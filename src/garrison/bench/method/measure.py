@@ -32,7 +32,7 @@ from garrison.bench.method.rounds import Rounds
 from garrison.bench.method.why_wide import BUDGET_USED, REPEATED, STEADY
 
 DISTURBED = 0.05
-"""The share of the cores' time that others may take from a repeat before it is made again"""
+"""The share of the cores' time that others may take from a repeat before it is made again."""
 TRIES = 3
 """How often a row is measured in a round at most; rounds whose number was asked for are made once."""
 

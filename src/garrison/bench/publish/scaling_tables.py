@@ -52,7 +52,7 @@ CHECK = ("", "cores", "forecast, steps/s", "measured", "measured / forecast", "v
 def sizes_header(result: StoredResult) -> tuple[str, ...]:
     """Return the header of `size_lines`."""
     most = plural(_most_threads(result), "thread")
-    return ("environments", "a call", "a step of one", "1 thread, steps/s", f"{most}, steps/s", "times", "resident")
+    return ("environments", "a call", "a step of one", f"{most}, steps/s", "times one", "resident bytes each")
 
 
 def size_lines(result: StoredResult) -> list[Line]:
@@ -64,10 +64,10 @@ def size_lines(result: StoredResult) -> list[Line]:
         if one is None:
             continue
         step = estimated(one).inverse()
-        cells = (f"{n:,}", step.scaled(n).text(duration), step.text(duration), rate(one))
+        cells = (f"{n:,}", step.scaled(n).text(duration), step.text(duration))
         several = (rate(all_threads), compared(all_threads, one).times()) if all_threads else ("", "")
         resident = facts(one).get("resident_bytes")
-        held = f"{resident / 1e6:,.0f} MB, {resident / n:,.0f} bytes each" if resident else ""
+        held = f"{resident / n:,.0f}" if resident else ""
         found.append(row_line((*cells, *several, held), all_threads or one))
     return found
 
@@ -181,7 +181,8 @@ def batch_table(folder: Path) -> str:
         size_lines(result),
         result,
         "Random actions, both attackers, episodes of 100 steps, in all of which the environments are spread evenly.",
-        "A call steps the whole batch. Resident is what the process grew by when the batch was made and stepped once.",
+        "A call steps the whole batch; both times are on one thread.",
+        "Resident is what the process grew by when the batch was made and stepped once.",
         f"{left_out} {source(result, 'scaling')}".strip(),
     )
 

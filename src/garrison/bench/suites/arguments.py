@@ -39,4 +39,7 @@ class MeasuringArguments(CommonArguments):
             return None
         if self.out is None:
             raise UserError("--go-on needs --out, the folder with the results to go on with.")
-        return stored.load(self.out, name) if name in stored.names(self.out) else None
+        if name in stored.names(self.out):
+            return stored.load(self.out, name)
+        print(f"{self.out / name}.json is not there yet, so it is begun.")
+        return None

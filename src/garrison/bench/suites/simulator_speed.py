@@ -19,6 +19,7 @@ from garrison.bench.publish.keep import keep
 from garrison.bench.suites import workflow_cost
 from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.bench.suites.simulators import is_installed, minicage_module
+from garrison.errors import UserError
 from garrison.formatting import duration, plural
 from garrison.system import cores, require
 
@@ -43,6 +44,8 @@ class Arguments(MeasuringArguments):
 def run(arguments: Arguments) -> int:
     """Measure, print the table and the summary, and keep the result."""
     if arguments.workflow:
+        if arguments.go_on:
+            raise UserError("--go-on cannot add to workflow/cost.json, which is measured in one go: leave it out.")
         workflow_cost.run(arguments.quick, arguments.out)
         return 0
     if arguments.engine == "jax":
