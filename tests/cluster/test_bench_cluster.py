@@ -1,6 +1,7 @@
 """`garrison bench cluster`: both transports can be measured, and the report has what the cost model needs."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,10 @@ def test_the_command_prints_and_saves(
     names = ("handle_ms", "learn_ms", "publish_ms", "fetch_ms", "board_ms", "lag", "learner_waits", "actors_wait")
     facts = dict.fromkeys(names, 0.5) | {"actor_rate": 1e5, "bytes_per_step": 30.0, "weights_bytes": 1e5}
 
-    def instead(configuration: Configuration, *_: Any) -> Sample:
-        return Sample(1000 * configuration.arguments["nodes"], 1.0, 1.0, 1.0, 1.0, 1.0, 1, facts)
+    def instead(heat: Sequence[Configuration], *_: Any) -> tuple[list[Sample | str], int]:
+        return [Sample(1000 * each.arguments["nodes"], 1.0, 1.0, 1.0, 1.0, 1.0, 1, facts) for each in heat], 0
 
-    monkeypatch.setattr(measuring, "run_fresh", instead)
+    monkeypatch.setattr(measuring, "run_in_turns", instead)
     assert cli.main(["bench", "cluster", "--quick", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "paced, Ray, 4 nodes" in printed

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from garrison import system
-from garrison.bench.method.fresh import Configuration, Sample, take_sample
+from garrison.bench.method.fresh import Configuration, Sample
 from garrison.bench.method.measure import command_line, measure, stolen
 from garrison.bench.method.measurement import BenchResult, Measurement
 from garrison.bench.method.rounds import Rounds
@@ -82,14 +81,6 @@ def test_a_row_that_finished_nothing_is_kept_and_never_quoted() -> None:
     result = BenchResult((row,), {}, {})
     assert (row.rate, result.is_steady(row)) == (0.0, False)
     assert json.loads(json.dumps(result.record()))["results"][0]["interval"] is None
-
-
-def test_a_sample_tells_what_others_on_the_host_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = iter([100.0, 100.5])  # seconds, before and after
-    monkeypatch.setattr(system, "stolen_seconds", lambda: next(taken))
-    told: list[dict[str, float]] = []
-    take_sample(told.append, f"{HERE}:nap", {"milliseconds": 1}, seconds=0.01, warm_up=0.0)
-    assert told[0]["stolen"] == pytest.approx(0.5 / (told[0]["wall_seconds"] * (os.cpu_count() or 1)))
 
 
 def test_a_run_tells_the_middle_and_the_most_of_it() -> None:

@@ -1,9 +1,9 @@
-"""Rounds go on until the ratios are steady, or until the budget is used up; a circle of partners is done together."""
+"""Rounds go on until each row's ratio is steady, or until the budget is used up; its partner is there in each."""
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import cycle, repeat
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from garrison import cli, system
-from garrison.bench.method import fresh
 from garrison.bench.method import measure as measuring
 from garrison.bench.method.estimate import FEWEST
 from garrison.bench.method.fresh import Configuration, Sample
-from garrison.bench.method.labels import Labels
+from garrison.bench.method.in_turns import TRIES
 from garrison.bench.method.measurement import BenchResult, Measurement
+from garrison.bench.method.partners import GUESTS
 from garrison.bench.method.rounds import BUDGET, Rounds
+from garrison.bench.publish import stored as publish_stored
 from garrison.bench.suites.arguments import MeasuringArguments
 from garrison.errors import UserError
 from garrison.storage.atomic import write_json
@@ -29,30 +30,42 @@ NOISY = (1.0, 1.04, 0.97, 1.02, 0.96, 1.03)
 
 
 class Machine:
-    """Stands in for fresh processes and the clock: every repeat takes a second and has the next of a row's rates."""
+    """Stands in for fresh processes and the clock: every repeat takes a second and has the next of a row's rates.
+
+    Who takes turns has the same moments: in each heat all rates are slower by the next of `moments`.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.measured: list[str] = []
         self.rates: dict[str, Iterator[float | str]] = {}
-        self.stolen: dict[str, Iterator[float]] = {}
+        self.moments: Iterator[float] = repeat(1.0)
+        self.heats: list[list[str]] = []
+        self.tries: list[int] = []
 
     def row(self, who: str, rate: float, noise: tuple[float | str, ...] = CALM, partner: str = "") -> Configuration:
         self.rates[who] = cycle([one if isinstance(one, str) else rate * one for one in noise])
         return Configuration({"who": who}, "", partner={"who": partner} if partner else None)
 
-    def run(self, configuration: Configuration, *_: Any) -> Sample | str:
+    def run(
+        self, heat: Sequence[Configuration], _seconds: float, _warm_up: float, _timeout: float, tries: int
+    ) -> tuple[list[Sample | str], int]:
+        self.heats.append([configuration.labels["who"] for configuration in heat])
+        self.tries.append(tries)
+        moment = next(self.moments)
+        return [self.repeat(configuration.labels["who"], moment) for configuration in heat], tries - 1
+
+    def repeat(self, who: str, moment: float) -> Sample | str:
         self.seconds += 1.0
-        self.measured.append(configuration.labels["who"])
-        rate = next(self.rates[configuration.labels["who"]])
-        stolen = next(self.stolen.get(configuration.labels["who"], repeat(0.0)))
-        return rate if isinstance(rate, str) else Sample(round(1000 * rate), 1000.0, 1.0, 0.0, 1.0, 1.0, 1, {}, stolen)
+        self.measured.append(who)
+        rate = next(self.rates[who])
+        return rate if isinstance(rate, str) else Sample(round(1000 * rate * moment), 1000.0, 1.0, 0.0, 1.0, 1.0, 1, {})
 
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine()
-    monkeypatch.setattr(measuring, "run_fresh", made.run)
+    monkeypatch.setattr(measuring, "run_in_turns", made.run)
     monkeypatch.setattr(measuring, "monotonic", lambda: made.seconds)
     return made
 
@@ -79,7 +92,7 @@ def test_calm_rows_are_measured_as_often_as_an_interval_needs(machine: Machine) 
     assert (result.method["rounds"], result.method["ended_by"]) == (FEWEST, "steady")
 
 
-def test_rows_that_are_not_steady_go_on_with_their_whole_circle(machine: Machine) -> None:
+def test_rows_that_are_not_steady_go_on_beside_their_partner(machine: Machine) -> None:
     rows = [
         machine.row("limit", 1000.0),
         machine.row("calm", 800.0, partner="limit"),
@@ -89,11 +102,45 @@ def test_rows_that_are_not_steady_go_on_with_their_whole_circle(machine: Machine
     ]
     result = measuring.measure(rows, PATIENT)
     times = Counter(machine.measured)
-    assert times["other"] == times["other limit"] == FEWEST
-    assert times["noisy"] == times["limit"] == times["calm"] > FEWEST
+    assert times["other"] == times["other limit"] == times["calm"] == FEWEST
+    assert times["noisy"] == times["limit"] > FEWEST
     assert all(map(result.is_steady, result.measurements))
-    later = machine.measured[FEWEST * len(rows) :]
-    assert later == ["limit", "calm", "noisy"] * (len(later) // 3)
+    assert machine.heats[:2] == [["limit", "calm", "noisy"], ["other limit", "other"]]
+    assert machine.heats[2 * FEWEST :] == [["limit", "noisy"]] * (times["noisy"] - FEWEST)
+
+
+def test_a_ratio_is_that_of_the_same_turns(machine: Machine) -> None:
+    machine.moments = cycle([1.0, 0.5, 0.9, 0.3, 0.7])  # each heat has another
+    many = [f"row {k}" for k in range(GUESTS + 2)]
+    rows = [machine.row("limit", 1000.0, (1.0,)), *(machine.row(who, 800.0, (1.0,), partner="limit") for who in many)]
+    result = measuring.measure(rows, PATIENT)
+    assert machine.heats[:2] == [["limit", *many[:GUESTS]], ["limit", *many[GUESTS:]]]
+    assert result.method["rounds"] == FEWEST
+    for who in many:
+        assert stored(result, who)["ratio_interval"] == [0.8, 0.8]
+    first, last = found(result, many[0]), found(result, many[-1])
+    assert first.rates != last.rates
+    equal = pytest.approx((1.0, 1.0, 1.0, FEWEST))
+    assert first.over(last) == equal  # by their ratios to the limit
+    base = found(result, "limit").over(first)
+    assert base == pytest.approx((1.25, 1.25, 1.25, FEWEST))
+    assert len(found(result, "limit").samples) == FEWEST  # one a round, of both heats
+    assert found(result, "limit").samples[0].steps == 1_500_000
+    record = json.loads(json.dumps(result.record()))["results"]
+    assert publish_stored.compared(record[1], record[-1]) == equal
+    assert publish_stored.compared(record[1], record[0]) == pytest.approx((0.8, 0.8, 0.8, FEWEST))
+
+
+def test_who_is_compared_and_compared_with_has_turns_of_its_own(machine: Machine) -> None:
+    rows = [
+        machine.row("loop", 1000.0),
+        machine.row("one", 900.0, partner="loop"),
+        machine.row("two", 1800.0, partner="one"),
+    ]
+    result = measuring.measure(rows, PATIENT)
+    assert machine.heats == [["loop", "one"], ["one", "two"]] * FEWEST
+    assert len(found(result, "one").samples) == FEWEST
+    assert [round(sample.beside) for sample in found(result, "one").samples[:3]] == [1000, 1001, 999]
 
 
 def test_it_is_the_ratio_that_has_to_be_steady(machine: Machine) -> None:
@@ -150,6 +197,7 @@ def test_a_row_alone_is_measured_until_its_own_rate_is_steady(machine: Machine) 
 def test_without_its_partner_a_row_stands_alone(machine: Machine) -> None:
     rows = [machine.row("limit", 1.0, (1.0, "it broke")), machine.row("ours", 800.0, NOISY, partner="limit")]
     result = measuring.measure(rows, PATIENT)
+    assert machine.heats[:3] == [["limit", "ours"], ["limit", "ours"], ["ours"]]
     times = Counter(machine.measured)
     assert times["limit"] == 2  # and is not tried again
     assert times["ours"] > FEWEST
@@ -170,21 +218,6 @@ def test_what_cannot_be_done_is_refused() -> None:
         Rounds(budget="soon")
     assert Rounds(budget="20m").seconds == 1200.0
     assert Rounds().budget == BUDGET
-
-
-def test_a_row_may_work_longer_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ordered(fresh.FreshProcess):
-        def __init__(self, function: str, arguments: Labels, *_: str) -> None:
-            orders.append((arguments["seconds"], arguments["warm_up"]))
-            raise StopIteration
-
-    orders: list[tuple[float, float]] = []
-    monkeypatch.setattr(fresh, "FreshProcess", Ordered)
-    run: Callable[..., object] = fresh.run_fresh
-    for longer in (1.0, 3.0):
-        with pytest.raises(StopIteration):
-            run(Configuration({"who": "x"}, "", longer=longer), 2.0, 0.5, 9.0)
-    assert orders == [(2.0, 0.5), (6.0, 1.5)]
 
 
 def facts(**others: Any) -> dict[str, Any]:
@@ -252,26 +285,10 @@ def test_what_is_there_is_gone_on_with_and_the_rest_begun(tmp_path: Path, capsys
         MeasuringArguments(go_on=True).rounds("sim", quick=1)
 
 
-def test_what_others_disturbed_is_measured_again_and_the_quietest_repeat_counts(machine: Machine) -> None:
-    rows = [machine.row("limit", 1000.0), machine.row("ours", 100.0, (1.0, 2.0, 3.0), partner="limit")]
-    machine.stolen["ours"] = iter([0.4, 0.04, 0.0, 0.3, 0.2, 0.5])
-    result = measuring.measure(rows, Rounds(budget="6s"))
-    assert machine.measured == ["limit", "ours", "ours", "limit", "ours", "limit", "ours", "ours", "ours"]
-    assert found(result, "ours").rates == [200.0, 300.0, 200.0]  # the least disturbed, whatever its speed
-    assert found(result, "limit").rates == [1000.0, 1001.0, 999.0]
-    assert result.method["again"] == 3
-
-
-def test_rounds_whose_number_was_asked_for_are_made_once(machine: Machine) -> None:
-    machine.stolen["ours"] = repeat(0.4)
-    result = measuring.measure([machine.row("ours", 100.0)], Rounds(2))
-    assert (machine.measured, result.method["again"]) == (["ours"] * 2, 0)
-
-
-def test_a_repeat_that_fails_does_not_cost_the_one_that_is_there(machine: Machine) -> None:
-    machine.stolen["ours"] = repeat(0.4)
-    result = measuring.measure([machine.row("ours", 100.0, (1.0, "boom", "boom"))], Rounds(budget="1s"))
-    assert (found(result, "ours").rates, found(result, "ours").error) == ([100.0], None)
+@pytest.mark.parametrize(("rounds", "tries"), [(Rounds(2), 1), (Rounds(budget="1.5s"), TRIES)])
+def test_rounds_whose_number_was_asked_for_are_made_once(machine: Machine, rounds: Rounds, tries: int) -> None:
+    result = measuring.measure([machine.row("ours", 100.0)], rounds)
+    assert (machine.tries, result.method["again"]) == ([tries] * 2, 2 * (tries - 1))
 
 
 def test_going_on_where_it_would_be_ignored_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

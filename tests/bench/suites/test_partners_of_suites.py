@@ -11,7 +11,6 @@ import pytest
 from garrison import cli, system
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import name_of
-from garrison.bench.method.partners import circles
 from garrison.bench.method.rounds import BUDGET, Rounds
 from garrison.bench.suites import (
     SUITES,
@@ -74,7 +73,6 @@ def test_the_simulator_is_compared_with_cyborg_and_threads_with_one() -> None:
     assert sim.partner("garrison, 10,000 environments, 2 threads") == "garrison, 10,000 environments"
     assert sim.partner("garrison, rollout, 10,000 environments") == "garrison, 10,000 environments"
     assert sim.partner("MiniCAGE, 1,000 environments") == "CybORG, meander"
-    assert len(circles(sim.rows)) == 1
 
 
 def test_without_cyborg_the_simulator_is_compared_with_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +84,7 @@ def test_the_simulator_in_jax_is_compared_with_the_compiled_one() -> None:
     jax = asked("sim", "--engine", "jax")
     assert jax.partner("garrison jax, 16 environments") == "garrison, 16 environments"
     assert jax.partner("garrison jax, 4,096 environments") == "garrison, 4,096 environments, 2 threads"
-    assert {len(circle) for circle in circles(jax.rows)} == {2}
+    assert len(jax.references()) == len(jax.rows) / 2
 
 
 def test_backends_are_compared_with_the_limit_of_their_cell() -> None:
@@ -95,13 +93,11 @@ def test_backends_are_compared_with_the_limit_of_their_cell() -> None:
     cells = [f"{envs} environments, {cost}" for cost in costs for envs in (20, 100, 200)]
     assert vector.references() == {f"limit, {cell}" for cell in cells}
     assert vector.partner("SB3 Subproc, 100 environments, 3 ms") == "limit, 100 environments, 3 ms"
-    assert len(circles(vector.rows)) == len(cells)
 
 
 def test_workers_are_compared_with_one_loop() -> None:
     scaling = asked("vector", "--part", "scaling")
     assert scaling.references() == {"plain loop"}
-    assert len(circles(scaling.rows)) == 1
 
 
 def test_trainers_are_compared_with_stable_baselines3_on_the_same_job() -> None:

@@ -1,1 +1,1 @@
-"""How to measure: labelled rows, a fresh process for every repeat, interleaved rounds, and when a number is steady."""
+"""How to measure: labelled rows, fresh processes that take turns, rounds, and when a number is steady."""

@@ -1,4 +1,4 @@
-"""One repeat of one configuration in a process of its own.
+"""What is measured: a row with its workload, what one repeat of it tells, and what its process does.
 
 A configuration is a *workload* with its arguments: a context manager, named "module:function", that yields a `Work`.
 
@@ -12,16 +12,17 @@ A configuration is a *workload* with its arguments: a context manager, named "mo
         envs.close()
 """
 
+import json
 import os
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
+from statistics import fmean
 from typing import Any
 
-from garrison import system
-from garrison.bench.method.fresh_process import FreshProcess, Report
+from garrison.bench.method.fresh_process import Report
 from garrison.bench.method.labels import Labels, name_of
 
 
@@ -58,7 +59,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one fresh process reports."""
+    """What one fresh process did in its turns."""
 
     steps: int
     wall_seconds: float
@@ -72,36 +73,52 @@ class Sample:
     facts: dict[str, float]
     stolen: float = 0.0
     """The share of all cores' time that others on the same host took meanwhile, where the system tells."""
+    beside: float = 0.0
+    """The steps per second of its partner in the same turns; 0.0 without one."""
+
+    @property
+    def rate(self) -> float:
+        """Steps per second."""
+        return self.steps / self.wall_seconds
 
 
-def run_fresh(configuration: Configuration, seconds: float, warm_up: float, timeout: float) -> Sample | str:
-    """Run one repeat in a fresh process; return its sample, or what went wrong."""
-    order: dict[str, Any] = {"workload": configuration.workload, "arguments": configuration.arguments}
-    order |= {"seconds": configuration.longer * seconds, "warm_up": configuration.longer * warm_up}
-    with FreshProcess(
-        "garrison.bench.method.fresh:take_sample", order, configuration.python, configuration.path
-    ) as process:
-        outcome = process.outcome(timeout)
-    return outcome if isinstance(outcome, str) else Sample(**outcome)
+def merged(samples: Sequence[Sample]) -> Sample:
+    """Return one sample of several processes of the same row."""
+    wall = sum(sample.wall_seconds for sample in samples)
+    return Sample(
+        steps=sum(sample.steps for sample in samples),
+        wall_seconds=wall,
+        cpu_seconds=sum(sample.cpu_seconds for sample in samples),
+        start_seconds=fmean(sample.start_seconds for sample in samples),
+        peak_mb=max(sample.peak_mb for sample in samples),
+        share_mb=max(sample.share_mb for sample in samples),
+        processes=max(sample.processes for sample in samples),
+        facts={name: fmean(sample.facts[name] for sample in samples) for name in samples[0].facts},
+        stolen=sum(sample.stolen * sample.wall_seconds for sample in samples) / wall,
+    )
 
 
-def take_sample(report: Report, workload: str, arguments: dict[str, Any], seconds: float, warm_up: float) -> None:
-    """Measure a workload here; what the fresh process does."""
+def take_turns(
+    _report: Report, workload: str, arguments: dict[str, Any], warm_up: float, orders: int, answers: int
+) -> None:
+    """Set a workload up and warm it up, then work for as long as each order says; what the fresh process does.
+
+    `orders` and `answers` are the ends of pipes, with a line of JSON for each: seconds are answered with the steps done
+    and the time they took, null with the facts. It then waits to be ended: a peer may hang when it closes.
+    """
     module, _, function = workload.partition(":")
     begun = time.perf_counter()
-    with getattr(import_module(module), function)(**arguments) as work:
+    with getattr(import_module(module), function)(**arguments) as work, os.fdopen(orders) as lines:
         start_seconds = time.perf_counter() - begun
         _work_for(warm_up, work.advance)
-        processes = system.process_tree(os.getpid())
-        cpu, stolen = system.cpu_seconds(processes), system.stolen_seconds()
-        steps, wall = _work_for(seconds, work.advance)
-        stolen = (system.stolen_seconds() - stolen) / (wall * (os.cpu_count() or 1))
-        processes = system.process_tree(os.getpid())
-        peak, share = system.memory_mb(processes)
-        cpu = system.cpu_seconds(processes) - cpu
-        sample = Sample(steps, wall, cpu, start_seconds, peak, share, len(processes), work.facts(), stolen)
-        # Reported before the workload closes: a peer that hangs in close() has been measured all the same.
-        report(asdict(sample))
+        _answer(answers, start_seconds)
+        for line in lines:
+            seconds = json.loads(line)
+            _answer(answers, work.facts() if seconds is None else _work_for(seconds, work.advance))
+
+
+def _answer(answers: int, what: Any) -> None:
+    os.write(answers, json.dumps(what).encode() + b"\n")
 
 
 def _work_for(seconds: float, advance: Callable[[], int]) -> tuple[int, float]:

@@ -1,15 +1,10 @@
 """How every published number is measured: in rounds, until the ratios that are claimed are steady.
 
 In a round every row is measured once, in a fresh process (`fresh`): set up (timed apart), warm up (thrown away), then
-work for a while; the child reports steps, wall time, CPU time and memory of its whole tree of processes. A row's ratio
-to its partner is taken inside each round, so that a slow minute of the machine hits both; the rounds together give the
-ratio's 95 % interval (`estimate`).
-
-A repeat during which others on the host took the cores says little about a row. Such rows are measured again at the
-end of their round, and the repeat counts that was disturbed least: chosen by what others took, never by its speed.
-
-Rows that are linked by partners are done together, when the last ratio among them is narrow. A steady row whose partner
-goes on has to go on too: otherwise the rounds of the two would no longer be the same minutes.
+work for a while, in turns with the row that it is compared with (`in_turns`). Steps, wall time, CPU time and memory are
+those of its whole tree of processes. A row's ratio to its partner is taken over the same turns, so that a slow moment
+of the machine hits both; the rounds together give the ratio's 95 % interval (`estimate`). A row whose ratio is narrow
+is done; the row that it was compared with goes on beside the others.
 """
 
 import shlex
@@ -23,18 +18,17 @@ from typing import Any
 
 from garrison import system
 from garrison.bench.method.estimate import CONFIDENCE, NARROW
-from garrison.bench.method.fresh import Configuration, Sample, run_fresh
+from garrison.bench.method.fresh import Configuration, Sample, merged
 from garrison.bench.method.go_on import measured_before
+from garrison.bench.method.in_turns import TRIES, run_in_turns
 from garrison.bench.method.measurement import BenchResult, Measurement, is_settled
-from garrison.bench.method.partners import circles
+from garrison.bench.method.partners import heats, host_of
 from garrison.bench.method.round_bar import RoundBar
 from garrison.bench.method.rounds import Rounds
 from garrison.bench.method.why_wide import BUDGET_USED, REPEATED, STEADY
 
-DISTURBED = 0.05
-"""The share of the cores' time that others may take from a repeat before it is made again."""
-TRIES = 3
-"""How often a row is measured in a round at most; rounds whose number was asked for are made once."""
+RunHeat = Callable[[Sequence[Configuration]], tuple[list[Sample | str], int]]
+"""Lets rows take turns: what each did, or what went wrong, and how many passes were repeated."""
 
 
 def measure(
@@ -48,12 +42,12 @@ def measure(
 ) -> BenchResult:
     """Measure every configuration in rounds, each time in a fresh process, until all are steady or `rounds` end.
 
-    A configuration that fails or outlasts `timeout` is reported with its error and not tried again.
+    A configuration that fails or outlasts `timeout` is reported with its error and not tried again. Rounds whose number
+    was asked for are made once, whoever disturbs them.
     """
     if any(one.labels == other.labels for k, one in enumerate(configurations) for other in configurations[:k]):
         raise ValueError(f"rows must have different labels; got {sorted(c.name for c in configurations)}")
     rounds = rounds or Rounds()
-    linked = circles(configurations)
     facts = system.facts()
     rows = [Measurement(configuration, ()) for configuration in configurations]
     before: dict[str, Any] = {"rounds": 0, "again": 0}
@@ -62,19 +56,19 @@ def measure(
         before = earlier["method"]
     done, again, begun, ended_by = 0, 0, monotonic(), BUDGET_USED
 
-    def run(configuration: Configuration) -> Sample | str:
-        return run_fresh(configuration, seconds, warm_up, timeout)
+    def run(heat: Sequence[Configuration]) -> tuple[list[Sample | str], int]:
+        return run_in_turns(heat, seconds, warm_up, timeout, 1 if rounds.repeats else TRIES)
 
     with RoundBar(quiet) as bar:
         while rounds.may_begin(done, monotonic() - begun):
-            wide = {k for k, row in enumerate(rows) if not is_settled(rows, row)}
-            going = [k for circle in linked if rounds.repeats or wide & set(circle) for k in circle]
-            going = [k for k in sorted(going) if not rows[k].error]
+            wide = [k for k, row in enumerate(rows) if not is_settled(rows, row)]
+            going = [k for k, row in enumerate(rows) if not row.error] if rounds.repeats else wide
             if not going:
                 ended_by = STEADY
                 break
-            bar.begin(before["rounds"] + done + 1, len(going), len(wide))
-            again += measure_once(rows, going, run, 1 if rounds.repeats else TRIES, bar)
+            together = heats(rows, going)
+            bar.begin(before["rounds"] + done + 1, len(together), len(wide))
+            again += measure_once(rows, together, run, bar)
             done += 1
     if rounds.repeats == done:
         ended_by = REPEATED
@@ -89,7 +83,7 @@ def measure(
         "warm_up": warm_up,
         "stolen": stolen(rows),
         "again": before["again"] + again,
-        "interleaved": True,
+        "in_turns": True,
         "fresh_process": True,
         **provenance(),
     }
@@ -98,32 +92,27 @@ def measure(
     return BenchResult(tuple(rows), facts, method)
 
 
-def measure_once(
-    rows: list[Measurement],
-    going: list[int],
-    run: Callable[[Configuration], Sample | str],
-    tries: int,
-    bar: RoundBar,
-) -> int:
-    """Add a sample or an error to each of the rows that go on; return how many repeats were made again."""
-    found: dict[int, Sample] = {}
+def measure_once(rows: list[Measurement], together: list[list[int]], run: RunHeat, bar: RoundBar) -> int:
+    """Let heat after heat take turns; add a sample or an error to each row; return how many passes were made again."""
+    found: dict[int, list[Sample]] = {}
     again = 0
-    for left in reversed(range(tries)):
-        for k in going:
-            bar.show(rows[k].configuration.name)
-            outcome = run(rows[k].configuration)
-            if isinstance(outcome, Sample):
-                found[k] = min(found.get(k, outcome), outcome, key=lambda sample: sample.stolen)
-            elif k not in found:
+    for host, *guests in together:
+        heat = guests if rows[host].error else [host, *guests]
+        bar.show(", ".join(rows[k].configuration.name for k in heat))
+        outcomes, repeated = run([rows[k].configuration for k in heat])
+        again += repeated
+        done = dict(zip(heat, outcomes, strict=True))
+        met = done.get(host)
+        for k, outcome in done.items():
+            if isinstance(outcome, str):
                 rows[k] = replace(rows[k], error=outcome)
-            bar.advance()
-        going = [k for k in going if k in found and found[k].stolen > DISTURBED]
-        if not (going and left):
-            break
-        bar.repeat(len(going))
-        again += len(going)
-    for k, sample in found.items():
-        rows[k] = replace(rows[k], samples=(*rows[k].samples, sample))
+            elif k != host:
+                found[k] = [replace(outcome, beside=met.rate if isinstance(met, Sample) else 0.0)]
+            elif host_of(rows, host) == host:  # else it has turns of its own, with the row that it is compared with
+                found.setdefault(host, []).append(outcome)
+        bar.advance()
+    for k, each in found.items():
+        rows[k] = replace(rows[k], samples=(*rows[k].samples, each[0] if len(each) == 1 else merged(each)))
     return again
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from garrison.bench.method.estimate import Estimate, estimate, estimate_ratio
+from garrison.bench.method.estimate import Estimate, estimate
 from garrison.bench.method.fresh import Configuration, Sample
 from garrison.bench.method.labels import Labels, name_of
+from garrison.bench.method.paired import RoundRates, compare
 from garrison.bench.method.terminal import print_table
 from garrison.bench.method.why_wide import TITLE, why_wide
 
@@ -28,7 +29,7 @@ class Measurement:
     @property
     def rates(self) -> list[float]:
         """Steps per second of each round."""
-        return [s.steps / s.wall_seconds for s in self.samples]
+        return [sample.rate for sample in self.samples]
 
     @property
     def estimate(self) -> Estimate | None:
@@ -54,7 +55,12 @@ class Measurement:
         """Return how many times `base` this is, from the rounds that both have."""
         if base is None or self.error or base.error:
             return None
-        return estimate_ratio(self.rates, base.rates)
+        return compare(self._round_rates, base._round_rates)
+
+    @property
+    def _round_rates(self) -> RoundRates:
+        beside = [sample.beside for sample in self.samples]
+        return RoundRates(self.labels, self.configuration.partner, self.rates, beside)
 
     def headline(self) -> str:
         """Return the rate as text, with its interval."""

@@ -1,10 +1,14 @@
-"""Which row is compared with which, and which therefore have to be measured in the same rounds."""
+"""Which row is compared with which, and which therefore take turns."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import Labels
+from garrison.bench.method.measurement import Measurement
+
+GUESTS = 4
+"""How many rows at most are alive beside the one that they are compared with: some have hundreds of processes."""
 
 
 def pair(rows: Iterable[Configuration], candidates: Callable[[Labels], Sequence[Labels]]) -> list[Configuration]:
@@ -18,19 +22,23 @@ def pair(rows: Iterable[Configuration], candidates: Callable[[Labels], Sequence[
     return [replace(row, partner=None if c == row.labels else c) for row, c in zip(rows, found, strict=True)]
 
 
-def circles(rows: Sequence[Configuration]) -> list[list[int]]:
-    """Return the indices of the rows in circles: rows that are linked by partners, directly or through others."""
-    circle_of = list(range(len(rows)))
-    for k, row in enumerate(rows):
-        if row.partner is not None:
-            here, there = circle_of[k], circle_of[index_of(rows, row.partner)]
-            circle_of = [here if circle == there else circle for circle in circle_of]
-    return [[k for k, circle in enumerate(circle_of) if circle == one] for one in dict.fromkeys(circle_of)]
+def host_of(rows: Sequence[Measurement], k: int) -> int:
+    """Return the row that row `k` takes turns with: its partner, or itself if it has none or that one has failed."""
+    partner = rows[k].configuration.partner
+    if partner is None:
+        return k
+    found = next((i for i, row in enumerate(rows) if row.labels == partner), None)
+    if found is None:
+        raise ValueError(f"no row has the labels {partner} of a partner")
+    return k if rows[found].error else found
 
 
-def index_of(rows: Sequence[Configuration], labels: Labels) -> int:
-    """Return where the row with these labels is."""
-    for k, row in enumerate(rows):
-        if row.labels == labels:
-            return k
-    raise ValueError(f"no row has the labels {labels} of a partner")
+def heats(rows: Sequence[Measurement], going: Sequence[int]) -> list[list[int]]:
+    """Return which rows take turns: first one that others are compared with, then at most `GUESTS` of these."""
+    guests: dict[int, list[int]] = {}
+    for k in going:
+        host = host_of(rows, k)
+        guests.setdefault(host, [])
+        if host != k:
+            guests[host].append(k)
+    return [[host, *each[k : k + GUESTS]] for host, each in guests.items() for k in range(0, max(1, len(each)), GUESTS)]

@@ -21,15 +21,10 @@ class RoundBar:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def begin(self, number: int, rows: int, wide: int) -> None:
-        """Begin a round of so many rows, because so many rows are not steady."""
+    def begin(self, number: int, heats: int, wide: int) -> None:
+        """Begin a round of so many heats, because so many rows are not steady."""
         self._round = f"round {number}, {wide} not steady yet: "
-        self._bar.update(self._task, total=rows, completed=0)
-
-    def repeat(self, rows: int) -> None:
-        """Go over so many rows again, because others had the cores."""
-        self._round = "again, because others had the cores: "
-        self._bar.update(self._task, total=rows, completed=0)
+        self._bar.update(self._task, total=heats, completed=0)
 
     def show(self, what: str) -> None:
         """Say what is measured now."""

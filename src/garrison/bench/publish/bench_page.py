@@ -82,8 +82,9 @@ SECTIONS: dict[str, Section] = {
 """The results that have charts of their own, in the page's order; other results are shown as a table."""
 
 LEAD = (
-    "Measured by `garrison bench` in rounds: in each, a fresh process for every row, a warm-up thrown away. Ratios are "
-    "taken inside a round, and rounds go on until their 95 % intervals are narrow or a budget is used up."
+    "Measured by `garrison bench` in rounds: in each, a fresh process for every row, a warm-up thrown away. Rows that "
+    "are compared work in turns of a fraction of a second, and rounds go on until the 95 % intervals of their ratios "
+    "are narrow or a budget is used up. Results whose method does not say `in_turns` have ratios inside a round."
 )
 
 

@@ -30,7 +30,8 @@ def how(method: dict[str, Any]) -> str:
     rounds = method.get("rounds", method["repeats"])
     if rounds < FEWEST:
         return f"{plural(rounds, 'round')} of fresh processes, too few for an interval"
-    return f"up to {plural(rounds, 'round')} of fresh processes, 95 % intervals, ratios taken inside a round"
+    shared = "over the same turns" if method.get("in_turns") else "inside a round"
+    return f"up to {plural(rounds, 'round')} of fresh processes, 95 % intervals, ratios taken {shared}"
 
 
 def link(name: str) -> str:

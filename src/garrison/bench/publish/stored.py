@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from garrison.bench.method.estimate import Estimate, estimate, estimate_ratio
+from garrison.bench.method.estimate import Estimate, estimate
 from garrison.bench.method.labels import Labels, name_of
+from garrison.bench.method.paired import RoundRates, compare
 from garrison.errors import UserError
 from garrison.formatting import duration
 
@@ -104,7 +105,7 @@ def estimated(row: StoredRow) -> Estimate:
 
 def compared(row: StoredRow, base: StoredRow, times_base: float = 1.0) -> Estimate:
     """Return how many times some times `base` a row is, round by round."""
-    found = estimate_ratio(rates(row), rates(base))
+    found = compare(_round_rates(row), _round_rates(base))
     return found.scaled(1 / times_base) if found else Estimate(0.0, 0.0, 0.0, 0)
 
 
@@ -144,6 +145,11 @@ def share(row: StoredRow, base: StoredRow) -> str:
 def rates(row: StoredRow) -> list[float]:
     """Return a row's steps per second in each round."""
     return [sample["steps"] / sample["wall_seconds"] for sample in row["samples"]]
+
+
+def _round_rates(row: StoredRow) -> RoundRates:
+    beside = [sample.get("beside", 0.0) for sample in row["samples"]]  # old files have rounds without turns
+    return RoundRates(row["labels"], row.get("partner"), rates(row), beside)
 
 
 def is_quick(result: StoredResult) -> bool:
