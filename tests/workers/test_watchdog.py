@@ -3,9 +3,11 @@
 import fcntl
 import os
 import resource
+import select
 
 import pytest
 
+from garrison.workers import launch
 from garrison.workers.launch import has_input
 from garrison.workers.watchdog import Watchdog
 
@@ -85,3 +87,25 @@ def test_descriptors_above_1023_can_be_looked_at() -> None:
         os.close(high)
         os.close(reader)
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_who_looks_for_input_offers_its_core_until_there_is_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+    offers = []
+
+    def offer() -> None:
+        offers.append(len(offers))
+        if len(offers) == 3:
+            os.write(writer, b"x")
+
+    monkeypatch.setattr(launch, "_offer_core", offer)
+    try:
+        launch.look_for_input(poll, 60.0)
+        assert offers == [0, 1, 2]
+        os.read(reader, 1)
+        launch.look_for_input(poll, 0.0)  # gives up in time
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from garrison.system import cores
 from garrison.vector import messages, rows
 from garrison.vector.base import EnvInfo, Setup
 from garrison.vector.buffers import BufferPlan, Buffers, size
@@ -33,6 +34,8 @@ MANY = 8
 """From this many workers on, their making tells how far it is"""
 PROGRESS_SECONDS = 2.0
 """and after this many seconds for the first time."""
+AWAKE_SECONDS = 200e-6
+"""How long who waits looks for a message before it sleeps: about twice what waking it would take."""
 CLOSED = "The vector environment is closed"
 
 log = logging.getLogger("garrison.vector")
@@ -60,16 +63,16 @@ class EnvPool(Pool, Protocol):
 class ProcessEnvPool(WorkerPool):
     """Worker processes that hold environments, with buffers in shared memory; implements `EnvPool`."""
 
-    awake = 0.0
-    """How many seconds workers look for a message before they sleep."""
     _buffers: Buffers
     _sends_objects = False
 
     def __init__(self, setup: Setup) -> None:
         self._groups = setup.groups()
+        # Where workers are more than cores, one that looks for messages would take the core of one that works.
+        awake = AWAKE_SECONDS if setup.workers <= cores() else 0.0
 
         def task_of(number: int, _: int) -> WorkerTask:
-            return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork", awake=self.awake)
+            return WorkerTask.of(setup, number, is_packed=setup.start_method != "fork", awake=awake)
 
         # The fork server imports NumPy and Gymnasium once, not every worker.
         launch = Launch(work, setup.start_method, preload=(work.__module__,))

@@ -1,7 +1,7 @@
 """Messages between a caller and its workers: one byte over a pipe, with a payload only when needed.
 
 A lower-case opcode is a message by itself: one write, one read, no pickling. An upper-case one is followed by its
-payload's length and the payload, in one write. Readers block in the kernel; nobody spins.
+payload's length and the payload, in one write. Readers block in the kernel.
 """
 
 import os

@@ -157,10 +157,20 @@ def has_input(descriptor: int) -> bool:
 
 
 def look_for_input(poll: "select.poll", seconds: float) -> None:
-    """Return when there is something to read, or after this time; nobody sleeps, so nobody has to be woken."""
+    """Return when there is something to read, or after this time; nobody sleeps, so nobody has to be woken.
+
+    Whoever else wants this core has it meanwhile.
+    """
     until = time.perf_counter() + seconds
     while not poll.poll(0) and time.perf_counter() < until:
-        pass
+        _offer_core()
+
+
+def _nothing() -> None:
+    pass
+
+
+_offer_core: Callable[[], None] = getattr(os, "sched_yield", _nothing)  # not on every system
 
 
 def _exit_descriptor(process: BaseProcess) -> tuple[int, bool]:

@@ -11,6 +11,8 @@ import pytest
 import threadpoolctl
 
 import garrison.vector
+from garrison.vector import env_workers
+from garrison.vector.worker import WorkerTask
 from garrison.workers import pin
 from tests.helpers.processes import cpu_seconds, descendants
 from tests.helpers.vector_samples import Sampler
@@ -118,3 +120,21 @@ def test_using_the_package_loads_neither_torch_nor_what_uses_it() -> None:
     code = f"import garrison.vector, sys; garrison.vector.make; print([n for n in {heavy} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("cores", "awake"), [(1, 0.0), (2, env_workers.AWAKE_SECONDS)])
+def test_workers_look_for_messages_only_where_each_has_a_core(
+    cores: int, awake: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+
+    def note(*args: Any, **kwargs: Any) -> WorkerTask:
+        task = of(*args, **kwargs)
+        told.append(task.awake)
+        return task
+
+    of = WorkerTask.of
+    monkeypatch.setattr(WorkerTask, "of", note)
+    monkeypatch.setattr(env_workers, "cores", lambda: cores)
+    garrison.vector.make(Sampler, 2, "shared", workers=2).close()
+    assert told == [awake] * 2

@@ -14,7 +14,7 @@ from garrison.vector import messages
 from garrison.vector.backends.shared import SharedEnvs
 from garrison.vector.base import Setup
 from garrison.vector.buffers import BufferPlan, Buffers
-from garrison.vector.env_workers import ProcessEnvPool
+from garrison.vector.env_workers import AWAKE_SECONDS, ProcessEnvPool
 from garrison.vector.group import Entries
 from garrison.vector.worker import EnvHost, WorkerTask, encode_result
 from garrison.workers import channel
@@ -25,8 +25,6 @@ from garrison.workers.pool import GRACE_SECONDS
 
 CALLER = 0
 """The worker that is no process."""
-AWAKE_SECONDS = 200e-6
-"""How long who waits looks for a message before it sleeps: about twice what waking it would take."""
 
 
 class CallersGroup(EnvHost):
@@ -47,8 +45,6 @@ class CallersGroup(EnvHost):
 
 class JointPool(ProcessEnvPool):
     """Worker processes, and as worker 0 the caller: what that one is told is done when somebody waits for it."""
-
-    awake = AWAKE_SECONDS
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
