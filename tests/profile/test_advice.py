@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def test_the_slowest_group_is_the_expected_maximum() -> None:
 
 
 def test_the_model_knows_cores_waiting_and_batches() -> None:
-    add = Overheads(0.0, 0.0, 0.0, 0.0, 10e-6)
+    add = Overheads(0.0, 0.0, 0.0, 0.0, 10e-6, 0.0)
     assert predict("serial", Load(1e-3), 16, 1, 2, overheads=add) == pytest.approx(16e-3)
     assert predict("shared", Load(1e-3), 16, 2, 2, overheads=add) == pytest.approx(8e-3)
     assert predict("shared", Load(1e-3), 16, 16, 2, overheads=add) == pytest.approx(8e-3)  # two cores are two cores
@@ -41,6 +42,9 @@ def test_the_model_knows_cores_waiting_and_batches() -> None:
     shared, ready = (predict(backend, uneven, 4, 4, 4, 2, add) for backend in ("shared", "async"))
     assert shared > 1.6e-3
     assert ready == pytest.approx(1e-3 + 2 * 10e-6)
+    add = replace(add, slower=0.25)
+    assert predict("shared", Load(1e-3), 16, 2, 2, overheads=add) == pytest.approx(10e-3)  # all wait for the slower
+    assert predict("shared", Load(1e-3), 16, 1, 2, overheads=add) == pytest.approx(16e-3)  # nobody waits
 
 
 def test_cheap_steps_are_best_left_in_one_process() -> None:

@@ -49,13 +49,16 @@ def test_who_wants_dead_workers_replaced_does_not_step_what_may_die(monkeypatch:
     envs.close()
 
 
-@pytest.mark.parametrize(("spread", "wanted"), [(0.0, "shared"), (0.1, "shared"), (1.0, "async")])
-def test_uneven_steps_go_ready_first_if_the_caller_does(spread: float, wanted: str) -> None:
-    load = uneven_load(1e-3, spread)
+@pytest.mark.parametrize(
+    ("step", "spread", "wanted"),
+    [(1e-3, 0.0, "async"), (1e-3, 1.0, "async"), (300e-6, 0.0, "joint"), (300e-6, 1.0, "async")],
+)
+def test_long_or_uneven_steps_go_ready_first_if_the_caller_does(step: float, spread: float, wanted: str) -> None:
+    load = uneven_load(step, spread)
     choice = choose(load, 16, cores=2, ready_first=True)
     assert (choice.backend, choice.workers) == (wanted, 2)
     assert ("wait for the slowest" in choice.why) == (wanted == "async")
-    assert choose(load, 16, cores=2).backend == "shared"
+    assert choose(load, 16, cores=2).backend != "async"
 
 
 def test_uneven_steps_that_are_cheap_stay_where_they_are() -> None:

@@ -21,6 +21,8 @@ LONGEST_LOOK_SECONDS = 1.0
 """but not longer than this."""
 MARGIN = 1.15
 """How much faster the less simple choice must promise to be: processes cost memory, and a promise is an estimate."""
+READY_MARGIN = 1.03
+"""How much faster `async` must promise to be for a caller that can use it: it has as many processes as `shared`."""
 
 BRIEF_SECONDS = 4e-3
 """Steps of the batch up to which waking processes is felt: the caller then steps a group itself. Above, processes keep
@@ -60,7 +62,7 @@ def choose(load: Load, num_envs: int, cores: int, ready_first: bool = False, may
     if ready_first:
         batch = max(1, num_envs // max(2, workers))  # a worker that runs out has filled one by itself
         waiting = predict(together, load, num_envs, workers, workers)
-        if waiting > MARGIN * predict("async", load, num_envs, workers, workers, batch):
+        if waiting > READY_MARGIN * predict("async", load, num_envs, workers, workers, batch):
             return Choice("async", workers, f"{cost}; {times}, {duration(waiting)} if they wait for the slowest")
     return Choice(together, workers, f"{cost}; {times}")
 

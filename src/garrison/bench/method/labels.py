@@ -12,10 +12,10 @@ from garrison.formatting import plural
 Labels = dict[str, Any]
 
 GARRISON = "garrison"
-LOOP, LIMIT, PRODUCTS = "plain loop", "limit", "matrix products"
+LOOP, LIMIT, BARRIER, PRODUCTS = "plain loop", "limit", "limit with a barrier", "matrix products"
 ROOFLINE = "convolutions and products alone"
 COPY = "memory copy"
-REFERENCES = (LOOP, LIMIT, PRODUCTS, ROOFLINE, COPY)
+REFERENCES = (LOOP, LIMIT, BARRIER, PRODUCTS, ROOFLINE, COPY)
 """Who is neither ours nor a peer: one bare loop, one on every core, arithmetic and copies that nobody can outrun."""
 
 

@@ -14,7 +14,7 @@ import tyro
 
 from garrison import system
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, Labels, name_of
+from garrison.bench.method.labels import BARRIER, GARRISON, LIMIT, LOOP, Labels, name_of
 from garrison.bench.method.measure import doubling, measure
 from garrison.bench.method.measurement import BenchResult, Measurement
 from garrison.bench.method.partners import pair
@@ -136,6 +136,7 @@ def contestants(quick: bool = False) -> list[Contestant]:
     found = [
         Contestant({"who": LOOP}, f"{STEPPING}:plain", {}),
         Contestant({"who": LIMIT}, f"{STEPPING}:limit", {"workers": cores}),
+        Contestant({"who": BARRIER}, f"{STEPPING}:barrier", {"workers": cores}),
     ]
     ours = f"{STEPPING}:ours"
     found += [Contestant({"who": GARRISON, "backend": name}, ours, {"backend": name}) for name in BACKENDS]

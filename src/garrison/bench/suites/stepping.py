@@ -59,9 +59,19 @@ def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> Abs
     return side_by_side([partial(plain, env, options, count, first_seed=k * count) for k in range(workers)])
 
 
+def barrier(env: str, options: dict[str, Any], num_envs: int, workers: int) -> AbstractContextManager[Work]:
+    """Run `workers` bare loops that wait for each other after every batch, for nothing: the most that `step` can do."""
+    count = max(1, num_envs // workers)
+    loops = [partial(plain, env, options, count, first_seed=k * count) for k in range(workers)]
+    return side_by_side(loops, in_step=True)
+
+
 @contextmanager
-def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]]) -> Iterator[Work]:
-    """Advance workloads in processes that never speak to each other, and count the steps of all."""
+def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]], in_step: bool = False) -> Iterator[Work]:
+    """Advance workloads in processes, and count the steps of all.
+
+    They never speak to each other; or, `in_step`, each looks at the others' counts until they are as far as it is.
+    """
     context = multiprocessing.get_context("fork")
     counters = [context.RawValue("q", 0) for _ in loops]
     ready = context.Barrier(len(loops) + 1)
@@ -71,7 +81,9 @@ def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]]) ->
             work.advance()
             ready.wait()
             while True:
-                counter.value += work.advance()
+                counter.value = done = counter.value + work.advance()
+                while in_step and any(other.value < done for other in counters):
+                    pass
 
     given = zip(loops, counters, strict=True)
     processes = [context.Process(target=loop, args=pair, daemon=True) for pair in given]

@@ -3,7 +3,8 @@
 N environments in groups of W workers on C cores, each step taking `step` seconds of which `cpu` needs a core:
 
     serial     N (step + around)
-    shared     the slowest group's sum of steps, or what the cores can do if that is more, + barrier + worker W
+    shared     the slowest group's sum of steps, or what the cores can do if that is more, (1 + slower) times,
+               + barrier + worker W
     joint      the same with `looks` in the place of `barrier`: nobody is woken
     async      the mean group's sum of steps, or what the cores can do, + message + worker W for every batch that
                `recv` returns
@@ -33,6 +34,9 @@ class Overheads:
     """What each worker adds to that."""
     message: float = 60e-6
     """What `recv` and `send` of `async` cost, per call of both."""
+    slower: float = 0.05
+    """How much longer the slowest core takes than the mean, as a share of it: others use it too, now one, now another.
+    Who steps with a barrier waits for it every time."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ def predict(
         group = max(num_envs * each / workers, at_best)
         return group + (add.message + add.worker * min(workers, batch)) * num_envs / batch
     group = max(slowest_group(load, num_envs, workers) + -(-num_envs // workers) * add.around, at_best)
-    return group + (add.looks if BACKENDS[backend].caller_steps else add.barrier) + add.worker * workers
+    together = 1.0 if workers == 1 else 1.0 + add.slower
+    return group * together + (add.looks if BACKENDS[backend].caller_steps else add.barrier) + add.worker * workers
 
 
 def slowest_group(load: Load, num_envs: int, workers: int) -> float:
