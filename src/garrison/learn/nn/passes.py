@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from garrison.jit import kernel
 from garrison.learn.nn.bits import SPARSE, Ones, add_columns, add_slopes, list_ones, spread_ones, turn, turn_back
 from garrison.learn.nn.blas import Blas, new_blas
+from garrison.learn.nn.groups import Groups, part_of
 from garrison.learn.nn.layers import (
     Column,
     Floats,
@@ -172,13 +173,13 @@ def learn(
     sgemm: Any,
     net: Net,
     seen: Seen,
-    rows: Rows,
+    groups: Groups,
     samples: Samples,
     terms: Terms,
     share: np.float32,
     scratch: Scratch,
 ) -> None:
-    """Write the gradient over the samples `rows` into the scratch's `gradients`, and the loss's parts into `sums`."""
+    """Write the gradient over all members of `groups` into the scratch's `gradients`, the loss's parts into `sums`."""
     blas = new_blas(sgemm)
     work, gradients, flat = scratch.work, scratch.gradients, net.flat
     _begin(net, seen, scratch)
@@ -188,16 +189,16 @@ def learn(
     scratch.sums[:] = 0.0
     y, bias = net.value_head[Column.Y], net.value_head[Column.BIAS]
     loss_scratch = LossScratch(
-        scratch.weights, scratch.heads, scratch.bias_gradient, gradients[bias : bias + 1], scratch.sums
+        scratch.weights, scratch.pulls, scratch.heads, scratch.bias_gradient, gradients[bias : bias + 1], scratch.sums
     )
-    for begin in range(0, rows.shape[0], CHUNK):
-        end = min(begin + CHUNK, rows.shape[0])
+    for begin in range(0, groups.heads.shape[0], CHUNK):
+        end = min(begin + CHUNK, groups.heads.shape[0])
         n = end - begin
-        is_listed = _read(net, seen, rows, begin, end, scratch)
+        is_listed = _read(net, seen, groups.heads, begin, end, scratch)
         _forward(blas, net, scratch, n, is_listed, True)
         logits, values = _outputs(net.action_head, Column.Y, work, n), work[y : y + n].reshape(n, 1)
         outputs = HeadOutputs(logits, scratch.bias, values, flat[bias : bias + 1])
-        ppo_gradient(outputs, rows[begin:end], samples, net.offsets, terms, share, loss_scratch)
+        ppo_gradient(outputs, part_of(groups, begin, end), samples, net.offsets, terms, share, loss_scratch)
         linear_backward(blas, net.action_head, flat, gradients, work, n, 0.0)
         # With a shared trunk, both heads' gradients meet in the features.
         shared = net.critic.shape[0] == 0
