@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
+from garrison.learn.nn.compiled import CompiledNetwork
 from garrison.learn.nn.groups import Groups, gather_groups, number_groups
+from garrison.learn.nn.sampling import make_streams
+from tests.helpers.learning import random_policy
 
 NO_MASKS = np.empty((0, 0), np.bool_)
 RANDOM = np.random.default_rng(4)
@@ -51,3 +55,39 @@ def test_samples_are_gathered_in_order(kinds: int) -> None:
     assert (borders[0], borders[-1]) == (0, 400)
     assert groups.heads[:count].tolist() == [members[0] for members in expected.values()]
     assert (places == -1).all()
+
+
+@pytest.mark.parametrize("actions", [spaces.Discrete(145), spaces.MultiDiscrete([5, 3])])
+@pytest.mark.parametrize("masked", [False, True])
+def test_environments_that_show_the_same_act_as_if_each_was_alone(actions: spaces.Space, masked: bool) -> None:
+    policy = random_policy(spaces.MultiBinary(52), actions, hidden=(16,))
+    network = CompiledNetwork(policy, 600, 2)
+    seen = policy.observations.empty(600)
+    shown = RANDOM.integers(0, 2, (20, 52), np.int8)[RANDOM.integers(0, 20, 600)]
+    policy.observations.store(shown, seen)
+    masks = RANDOM.random((3, policy.actions.outputs)) < 0.5
+    masks[:, policy.actions.offsets[:-1]] = True
+    masks = masks[RANDOM.integers(0, 3, 600)] if masked else NO_MASKS
+
+    def act(envs: np.ndarray, streams: np.ndarray) -> tuple[np.ndarray, ...]:
+        count = len(envs)
+        found = (
+            np.empty((count, *policy.actions.shape), np.int32),
+            np.empty(count, np.float32),
+            np.empty(count, np.float32),
+        )
+        allowed = masks[envs] if masked else masks
+        network.act(seen[envs], np.zeros(count, np.bool_), allowed, streams, *found)
+        return found
+
+    streams = make_streams(1, 600)
+    together = act(np.arange(600), streams)
+    own = make_streams(1, 600)
+    alone = [
+        np.concatenate(parts) for parts in zip(*(act(np.array([i]), own[i : i + 1]) for i in range(600)), strict=True)
+    ]
+    network.close()
+    np.testing.assert_array_equal(streams, own)
+    np.testing.assert_array_equal(together[0], alone[0])
+    for a, b in zip(together[1:], alone[1:], strict=True):
+        np.testing.assert_allclose(a, b, atol=5e-6)

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from garrison.jit import plain
 from garrison.learn.nn import passes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.blas import find_sgemm
@@ -151,7 +152,7 @@ class CompiledNetwork:
         samples, terms = samples_of(batch), Terms._make(np.float32(x) for x in terms)
 
         def learn(workspace: ThreadWorkspace, part: Rows) -> None:
-            seen, groups = workspace.see(batch.observations, part), singles(part)
+            seen, groups = workspace.see(batch.observations, part), plain(singles)(part)
             passes.learn(self._sgemm, self._net, seen, groups, samples, terms, np.float32(share), workspace.scratch)
 
         used = [workspace.scratch for workspace in self._workspaces[: self._spread(learn, rows)]]

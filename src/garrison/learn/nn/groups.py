@@ -32,9 +32,10 @@ class Groups(NamedTuple):
     """Where each group begins in `members`, and where the last one ends."""
 
 
+@kernel
 def singles(rows: Rows) -> Groups:
     """Return every sample as a group of its own."""
-    return Groups(rows, rows, np.arange(len(rows) + 1))
+    return Groups(rows, rows, np.arange(rows.shape[0] + 1))
 
 
 @kernel
@@ -97,6 +98,17 @@ def _number_groups(bits: Bits, masks: Bits, numbers: Numbers) -> None:
                 break
             place = (place + 1) & (size - 1)
         numbers[i] = number
+
+
+@kernel
+def group_equal(bits: Bits, masks: Flags) -> Groups:
+    """Return the rows of `bits` in groups of equal ones, whose masks are equal too."""
+    n = bits.shape[0]
+    numbers = np.empty(n, np.int32)
+    _number_groups(bits, masks.view(np.uint8), numbers)
+    groups = Groups(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64))
+    count = gather_groups(np.arange(n), numbers, np.full(n, -1, np.int32), groups)
+    return part_of(groups, 0, count)
 
 
 @kernel
