@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from garrison.learn.nn.groups import Numbers, number_groups
 from garrison.learn.spaces.actions import ActionDistribution
 from garrison.learn.spaces.observations import ObservationForm
 
@@ -146,6 +148,11 @@ class TrainingBatch:
             counted=rollout.counted,
             recurrent_state=recurrent_state,
         )
+
+    @cached_property
+    def group_numbers(self) -> Numbers:
+        """Of observations that are bits: the same number for samples of the same observation and the same mask."""
+        return number_groups(self.observations, self.masks)
 
     def minibatches(self, count: int, sequences: bool, random: np.random.Generator) -> list[NDArray[np.int64]]:
         """Split the counted samples at random into `count` lists of rows; or whole sequences, as (T, n) rows."""

@@ -7,7 +7,8 @@ from gymnasium import spaces
 
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.compiled import CompiledNetwork
-from garrison.learn.nn.epoch import Step, Stride, one_by_one, share_of
+from garrison.learn.nn.epoch import GROUP, SMALLEST_PART, Step, Stride, one_by_one, share_of
+from garrison.learn.nn.groups import Groups, singles
 from garrison.learn.nn.loss import Terms
 from garrison.learn.rollout import TrainingBatch
 from tests.helpers.learning import random_batch, random_policy
@@ -41,6 +42,34 @@ def test_an_epoch_equals_its_minibatches_one_by_one(threads: int, stride: Stride
         torch.testing.assert_close(a, b, rtol=0, atol=2e-5)
 
 
+def repeat(batch: TrainingBatch, kinds: int) -> None:
+    """Let the samples show and allow what a few of them do; what they chose is theirs, and allowed."""
+    kind = np.random.default_rng(5).integers(0, kinds, len(batch.returns))
+    batch.observations[:] = batch.observations[kind]
+    if len(batch.masks):
+        batch.masks[:] = batch.masks[kind]
+        batch.choices[:] = batch.choices[kind]
+        batch.masks[::2] = True  # two masks for each observation
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("kinds", [1, 20, 200])
+@pytest.mark.parametrize("masked", [False, True])
+def test_samples_that_are_computed_together_count_as_if_each_was_alone(threads: int, kinds: int, masked: bool) -> None:
+    terms = TERMS._replace(value_clip=0.2)
+    network, adam, batch, minibatches = start(threads, masked)
+    repeat(batch, kinds)
+    steps = network.learn(batch, minibatches, terms, adam, STRIDE)
+    network.close()
+    assert batch.group_numbers.max() < kinds * (2 if masked else 1)
+    slow, slow_adam, _, _ = start(1, masked)
+    expected = one_by_one(slow, batch, minibatches, terms, slow_adam, STRIDE)
+    slow.close()
+    for a, b in zip(steps, expected, strict=True):
+        np.testing.assert_allclose((*a.means, a.norm), (*b.means, b.norm), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(adam.flat, slow_adam.flat, rtol=0, atol=2e-5)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_an_epoch_is_the_same_every_time(threads: int) -> None:
     found = []
@@ -70,10 +99,23 @@ def test_an_epoch_ends_where_something_is_not_finite() -> None:
     network.close()
 
 
-@pytest.mark.parametrize("length", [1, 127, 255, 256, 257, 1000])
+@pytest.mark.parametrize("length", [1, 63, 127, 128, 129, 1000])
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_shares_are_those_of_array_split(length: int, threads: int) -> None:
-    rows = np.arange(length)
-    parts = [part for me in range(threads) if len(part := share_of(rows, threads, me))]
-    expected = np.array_split(rows, max(1, min(threads, length // 128)))
-    assert [part.tolist() for part in parts] == [part.tolist() for part in expected]
+def test_shares_of_single_samples_are_of_one_length(length: int, threads: int) -> None:
+    groups = singles(np.arange(length))
+    parts = [part for me in range(threads) if len(part := share_of(groups, threads, me).heads)]
+    assert len(parts) == max(1, min(threads, length // SMALLEST_PART))
+    assert np.concatenate(parts).tolist() == [*range(length)]
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_who_has_large_groups_has_fewer() -> None:
+    sizes = np.array([40] * 128 + [1] * 128)
+    members = np.arange(sizes.sum())
+    borders = np.concatenate(([0], np.cumsum(sizes)))
+    groups = Groups(members, borders[:-1], borders)
+    parts = [share_of(groups, 2, me) for me in range(2)]
+    assert np.concatenate([part.heads for part in parts]).tolist() == groups.heads.tolist()
+    assert parts[0].borders[-1] == parts[1].borders[0]
+    times = [GROUP * len(part.heads) + part.borders[-1] - part.borders[0] for part in parts]
+    assert max(times) - sum(times) / 2 < GROUP + 40

@@ -7,6 +7,7 @@ import pytest
 
 from garrison.jit import kernel
 from garrison.learn.nn.arithmetic import exp, tanh
+from garrison.learn.nn.groups import singles
 from garrison.learn.nn.sampling import draw, make_streams, pick_best
 
 NO_MASKS = np.ones((0, 0), np.bool_)
@@ -29,7 +30,7 @@ def draws(logits: np.ndarray, count: int, sizes: tuple[int, ...], masks: np.ndar
     rows = np.tile(logits.astype(np.float32), (count, 1))
     indices, log_probs = np.empty((count, len(sizes)), np.int32), np.empty(count, np.float32)
     bias = np.zeros(rows.shape[1], np.float32)
-    draw(rows, bias, masks, offsets, make_streams(seed, count), indices, log_probs)
+    draw(rows, singles(np.arange(count)), bias, masks, offsets, make_streams(seed, count), indices, log_probs)
     return indices, log_probs
 
 
@@ -97,7 +98,16 @@ def test_an_environment_draws_the_same_in_any_batch() -> None:
         for t in range(3):
             for part in parts:
                 rows, log_probs = logits[part].copy(), np.empty(40, np.float32)
-                draw(rows, bias, NO_MASKS, offsets, streams[part], chosen[t, part], log_probs[part])
+                draw(
+                    rows,
+                    singles(np.arange(len(rows))),
+                    bias,
+                    NO_MASKS,
+                    offsets,
+                    streams[part],
+                    chosen[t, part],
+                    log_probs[part],
+                )
         return chosen
 
     whole = run([slice(0, 40)])

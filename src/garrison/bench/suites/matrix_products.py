@@ -1,4 +1,8 @@
-"""The matrix products of PPO and nothing else: the speed that no trainer on this machine can exceed."""
+"""The matrix products of PPO and nothing else, of every sample as it is collected and in every epoch.
+
+No trainer on this machine that computes each sample can exceed their speed. One that computes equal observations once,
+as ours does with bits (`garrison.learn.nn.groups`), can.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

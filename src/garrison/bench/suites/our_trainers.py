@@ -108,7 +108,7 @@ def a3c(actors: int, envs: int, rollout: int, rounds: int = 0) -> Iterator[Work]
 
 @contextmanager
 def products(hidden: int, epochs: int, trunk: str = "separate") -> Iterator[Work]:
-    """PPO's matrix products alone: what bounds every trainer."""
+    """PPO's matrix products alone: what bounds every trainer that computes each sample."""
     from garrison.bench.suites.matrix_products import Products
     from garrison.learn import Policy, PolicyConfig
 

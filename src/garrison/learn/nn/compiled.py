@@ -14,10 +14,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from garrison.jit import plain
 from garrison.learn.nn import passes
 from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.blas import find_sgemm
 from garrison.learn.nn.epoch import SMALLEST_SHARE, SQUARES, Course, Step, Stride, learn_epoch, one_by_one
+from garrison.learn.nn.groups import Groups, singles
 from garrison.learn.nn.layers import ACTIVATIONS
 from garrison.learn.nn.loss import Means, Rows, Terms, samples_of
 from garrison.learn.nn.meeting import leave, make_meeting, open_meeting
@@ -150,8 +152,8 @@ class CompiledNetwork:
         samples, terms = samples_of(batch), Terms._make(np.float32(x) for x in terms)
 
         def learn(workspace: ThreadWorkspace, part: Rows) -> None:
-            seen = workspace.see(batch.observations, part)
-            passes.learn(self._sgemm, self._net, seen, part, samples, terms, np.float32(share), workspace.scratch)
+            seen, groups = workspace.see(batch.observations, part), plain(singles)(part)
+            passes.learn(self._sgemm, self._net, seen, groups, samples, terms, np.float32(share), workspace.scratch)
 
         used = [workspace.scratch for workspace in self._workspaces[: self._spread(learn, rows)]]
         np.copyto(self.gradients.numpy(), used[0].gradients)
@@ -168,11 +170,16 @@ class CompiledNetwork:
         if type(self.policy.observations) is not BitsForm:
             return one_by_one(self, batch, minibatches, terms, adam, stride)
         rates = [adam.rate_and_root(stride.learning_rate, 1 + number) for number in range(len(minibatches))]
+        order = np.concatenate(minibatches)
         course = Course(
-            order=np.concatenate(minibatches),
+            order=order,
             borders=np.cumsum([0, *map(len, minibatches)]),
+            numbers=batch.group_numbers,
+            groups=Groups(*(np.empty(len(order) + more, np.int64) for more in (0, 0, len(minibatches)))),
+            counts=np.empty(len(minibatches), np.int64),
             samples=samples_of(batch),
             terms=Terms._make(np.float32(x) for x in terms),
+            normalisers=np.full((len(minibatches), 2), terms[-2:], np.float32),
             normalises=stride.normalises,
             max_norm=float(stride.max_norm),
             rates=np.array(rates, np.float32),

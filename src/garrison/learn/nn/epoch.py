@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from garrison.jit import kernel
 from garrison.learn.nn.adam import Adam, Numbers, move, shortening
+from garrison.learn.nn.groups import Groups, gather_groups, part_of
+from garrison.learn.nn.groups import Numbers as GroupNumbers
 from garrison.learn.nn.loss import Means, Rows, Samples, Terms, normalisation
 from garrison.learn.nn.meeting import Meeting, meet
 from garrison.learn.nn.passes import Net, learn
@@ -26,6 +28,10 @@ SQUARES = len(Means._fields)
 """The place of a gradient's squares behind the parts of the loss."""
 SMALLEST_SHARE = 128
 """Fewer rows per thread are not worth waking it."""
+SMALLEST_PART = 64
+"""Fewer groups per thread are not worth adding its gradient; those of an epoch are awake."""
+GROUP = 32
+"""A group's way through the network takes as long as the loss of this many members."""
 
 
 class Stride(NamedTuple):
@@ -72,8 +78,16 @@ class Course(NamedTuple):
     """The samples, minibatch by minibatch."""
     borders: Rows
     """Where minibatches begin and end in it."""
+    numbers: GroupNumbers
+    """The group of each sample."""
+    groups: Groups
+    """Of every minibatch, written: where it begins in `order`, its members and heads begin too."""
+    counts: Rows
+    """(minibatches,): how many groups each has, written."""
     samples: Samples
     terms: Terms
+    normalisers: Floats
+    """(minibatches, 2): mean and scale of the advantages, written."""
     normalises: bool
     max_norm: float
     rates: Floats
@@ -95,19 +109,31 @@ class Course(NamedTuple):
 
 
 @kernel
-def share_of(rows: Rows, threads: int, me: int) -> Rows:
-    """Return thread `me`'s part of the rows, in parts whose lengths differ by one at most, longer ones first."""
-    used = max(1, min(threads, rows.shape[0] // SMALLEST_SHARE))
-    if me >= used:
-        return rows[:0]
-    size, longer = rows.shape[0] // used, rows.shape[0] % used
-    begin = me * size + min(me, longer)
-    return rows[begin : begin + size + (1 if me < longer else 0)]
+def share_of(groups: Groups, threads: int, me: int) -> Groups:
+    """Return thread `me`'s part of the groups, in parts that take about the same time."""
+    used = max(1, min(threads, groups.heads.shape[0] // SMALLEST_PART))
+    begin, end = _border(groups.borders, min(me, used), used), _border(groups.borders, min(me + 1, used), used)
+    return part_of(groups, begin, end)
+
+
+@kernel
+def _border(borders: Rows, part: int, parts: int) -> int:
+    """Return how many groups come before a part."""
+    groups = borders.shape[0] - 1
+    time = (GROUP * groups + borders[groups]) * part
+    few, many = 0, groups
+    while few < many:
+        middle = (few + many) // 2
+        if (GROUP * middle + borders[middle]) * parts < time:
+            few = middle + 1
+        else:
+            many = middle
+    return few
 
 
 @kernel(fastmath=True)
-def _normalised(terms: Terms, advantages: Floats, rows: Rows) -> Terms:
-    """Return the terms with what gives the advantages of these rows mean 0 and deviation 1."""
+def _normaliser(advantages: Floats, rows: Rows) -> tuple[np.float32, np.float32]:
+    """Return what gives the advantages of these rows mean 0 and deviation 1."""
     mean = 0.0
     for i in rows:
         mean += np.float64(advantages[i])
@@ -115,10 +141,26 @@ def _normalised(terms: Terms, advantages: Floats, rows: Rows) -> Terms:
     variance = 0.0
     for i in rows:
         variance += (np.float64(advantages[i]) - mean) ** 2
-    scale = 1.0 / (np.sqrt(variance / rows.shape[0]) + 1e-8)
-    clip, value_clip, value_coef, entropy_coef, _, _ = terms
-    single: Any = np.float32  # as the other terms are
-    return Terms(clip, value_clip, value_coef, entropy_coef, single(mean), single(scale))
+    return np.float32(mean), np.float32(1.0 / (np.sqrt(variance / rows.shape[0]) + 1e-8))
+
+
+@kernel
+def _groups_of(course: Course, number: int) -> Groups:
+    """Return where the groups of a minibatch are written, with room for as many as it has samples."""
+    begin, end = course.borders[number], course.borders[number + 1]
+    members, heads, borders = course.groups
+    return Groups(members[begin:end], heads[begin:end], borders[begin + number : end + number + 1])
+
+
+@kernel
+def _prepare(course: Course, threads: int, me: int) -> None:
+    """Group the samples of every minibatch that is thread `me`'s to prepare, and normalise its advantages."""
+    places = np.full(course.numbers.shape[0], -1, np.int32)
+    for number in range(me, course.rates.shape[0], threads):
+        rows = course.order[course.borders[number] : course.borders[number + 1]]
+        course.counts[number] = gather_groups(rows, course.numbers, places, _groups_of(course, number))
+        if course.normalises:
+            course.normalisers[number] = _normaliser(course.samples.advantages, rows)
 
 
 @kernel(fastmath=True)
@@ -141,11 +183,15 @@ def learn_epoch(sgemm: Any, net: Net, seen: Seen, course: Course, scratch: Scrat
     threads, size = meeting.threads, net.flat.shape[0]
     begin, end = size * me // threads, size * (me + 1) // threads
     beta1, beta2, epsilon = course.betas
+    clip, value_clip, value_coef, entropy_coef, _, _ = course.terms
+    _prepare(course, threads, me)
+    if not meet(meeting, me):
+        return
     for number in range(course.rates.shape[0]):
-        rows = course.order[course.borders[number] : course.borders[number + 1]]
-        share = 1.0 / rows.shape[0]
-        terms = _normalised(course.terms, course.samples.advantages, rows) if course.normalises else course.terms
-        mine = share_of(rows, threads, me)
+        share = 1.0 / (course.borders[number + 1] - course.borders[number])
+        mean, scale = course.normalisers[number]
+        terms = Terms(clip, value_clip, value_coef, entropy_coef, mean, scale)
+        mine = share_of(part_of(_groups_of(course, number), 0, course.counts[number]), threads, me)
         learn(sgemm, net, seen, mine, course.samples, terms, np.float32(share), scratch)
         course.sums[me, :SQUARES] = scratch.sums
         if not meet(meeting, me):
@@ -163,8 +209,8 @@ def learn_epoch(sgemm: Any, net: Net, seen: Seen, course: Course, scratch: Scrat
             course.results[number, SQUARES] = norm
         if not np.isfinite(result).all():
             return
-        scale = np.float32(shortening(norm, course.max_norm))
-        numbers = Numbers(scale, course.rates[number, 0], course.rates[number, 1], beta1, beta2, epsilon)
+        shortened = np.float32(shortening(norm, course.max_norm))
+        numbers = Numbers(shortened, course.rates[number, 0], course.rates[number, 1], beta1, beta2, epsilon)
         first, second = course.first[begin:end], course.second[begin:end]
         move(net.flat[begin:end], course.gradient[begin:end], first, second, numbers)
         if not meet(meeting, me):

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from garrison.jit import kernel
 from garrison.learn.nn.arithmetic import exp
+from garrison.learn.nn.groups import Groups
 from garrison.learn.nn.sampling import add_bias, forbid
 from garrison.learn.rollout import TrainingBatch
 from garrison.learn.spaces.actions import ActionDistribution
@@ -125,6 +126,8 @@ class LossScratch(NamedTuple):
 
     weights: Floats
     """(outputs,): unnormalised probabilities."""
+    pulls: Floats
+    """(outputs,): how much the members of a group want more of what they chose; zeros before and after."""
     heads: Floats
     """(heads, 3): of each head one over the sum of its weights, its entropy, the logarithm of the sum."""
     bias_gradient: Floats
@@ -138,27 +141,26 @@ class LossScratch(NamedTuple):
 @kernel(fastmath=True)
 def ppo_gradient(
     outputs: HeadOutputs,
-    rows: Rows,
+    groups: Groups,
     samples: Samples,
     offsets: NDArray[np.int64],
     terms: Terms,
     share: np.float32,
     scratch: LossScratch,
 ) -> None:
-    """Replace logits and values by the loss's gradient with respect to them; categorical actions only.
+    """Replace the logits and the value of each group by the loss's gradient; categorical actions only.
 
     `share` is one over the size of the whole minibatch. A row is passed over three times, in the first-level cache:
-    bias and maximum; exponentials and their sums; gradient.
+    bias and maximum; exponentials and their sums; gradient. In between, each member of the group adds what it asks for.
     """
     logits, values = outputs.logits, outputs.values
     bias, value_bias = outputs.bias, outputs.value_bias
-    weights, heads, sums = scratch.weights, scratch.heads, scratch.sums
+    weights, pulls, heads, sums = scratch.weights, scratch.pulls, scratch.heads, scratch.sums
     clip, value_clip = terms.clip, terms.value_clip
     one = np.float32(1.0)
-    for k in range(rows.shape[0]):
-        row, i = logits[k], rows[k]
-        forbid(row, samples.masks, i)
-        log_prob = np.float32(0.0)
+    for k in range(logits.shape[0]):
+        row, members = logits[k], groups.members[groups.borders[k] : groups.borders[k + 1]]
+        forbid(row, samples.masks, groups.heads[k])
         entropy = np.float32(0.0)
         for h in range(offsets.shape[0] - 1):
             # Slices, because an index that starts at an unknown offset might be negative, which stops vector code.
@@ -173,47 +175,57 @@ def ppo_gradient(
                 total += weight[j]
                 dot += weight[j] * logit
             log_total = np.float32(np.log(total))
-            log_prob += head[samples.choices[i, h]] - log_total
             heads[h, 0] = one / total
             heads[h, 1] = log_total - dot / total
             heads[h, 2] = log_total
             entropy += heads[h, 1]
 
-        log_ratio = log_prob - samples.log_probs[i]
-        ratio = np.float32(np.exp(log_ratio))
-        advantage = (samples.advantages[i] - terms.advantage_mean) * terms.advantage_scale
-        clipped = min(max(ratio, one - clip), one + clip)
-        gain, clipped_gain = ratio * advantage, clipped * advantage
-        pull = share * gain if gain <= clipped_gain else np.float32(0.0)
-        sums[0] -= min(gain, clipped_gain)
-        sums[2] += entropy
-        sums[3] += ratio - one - log_ratio
-        sums[4] += 1.0 if abs(ratio - one) > clip else 0.0
-
-        # The gradient for a logit: p * (pull + spread * (log p + entropy)), less the pull for the chosen one.
-        spread = share * terms.entropy_coef
-        for h in range(offsets.shape[0] - 1):
-            head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
-            bias_slope = scratch.bias_gradient[offsets[h] : offsets[h + 1]]
-            factor = heads[h, 0] * spread
-            constant = heads[h, 0] * (pull + spread * (heads[h, 1] - heads[h, 2]))
-            for j in range(head.shape[0]):
-                slope = weight[j] * (constant + factor * head[j])
-                head[j] = slope
-                bias_slope[j] += slope
-            head[samples.choices[i, h]] -= pull
-            bias_slope[samples.choices[i, h]] -= pull
-
         value = values[k, 0] + value_bias[0]
-        error = value - samples.returns[i]
-        value_slope = error
-        loss = error * error
-        if value_clip > np.float32(0.0):
-            move = value - samples.values[i]
-            near = samples.values[i] + min(max(move, -value_clip), value_clip) - samples.returns[i]
-            if near * near > loss:
-                loss = near * near
-                value_slope = near if abs(move) <= value_clip else np.float32(0.0)
-        sums[1] += 0.5 * loss
+        value_slope = np.float32(0.0)
+        all_pulls = np.float32(0.0)
+        for i in members:
+            log_prob = np.float32(0.0)
+            for h in range(offsets.shape[0] - 1):
+                log_prob += row[offsets[h] + samples.choices[i, h]] - heads[h, 2]
+            log_ratio = log_prob - samples.log_probs[i]
+            ratio = np.float32(np.exp(log_ratio))
+            advantage = (samples.advantages[i] - terms.advantage_mean) * terms.advantage_scale
+            clipped = min(max(ratio, one - clip), one + clip)
+            gain, clipped_gain = ratio * advantage, clipped * advantage
+            pull = share * gain if gain <= clipped_gain else np.float32(0.0)
+            all_pulls += pull
+            for h in range(offsets.shape[0] - 1):
+                pulls[offsets[h] + samples.choices[i, h]] += pull
+            sums[0] -= min(gain, clipped_gain)
+            sums[3] += ratio - one - log_ratio
+            sums[4] += 1.0 if abs(ratio - one) > clip else 0.0
+
+            error = value - samples.returns[i]
+            slope = error
+            loss = error * error
+            if value_clip > np.float32(0.0):
+                move = value - samples.values[i]
+                near = samples.values[i] + min(max(move, -value_clip), value_clip) - samples.returns[i]
+                if near * near > loss:
+                    loss = near * near
+                    slope = near if abs(move) <= value_clip else np.float32(0.0)
+            sums[1] += 0.5 * loss
+            value_slope += slope
         values[k, 0] = share * terms.value_coef * value_slope
         scratch.value_bias_gradient[0] += values[k, 0]
+
+        # The gradient for a logit: p * (pull + spread * (log p + entropy)), less the pull for the chosen one.
+        size = np.float32(members.shape[0])
+        sums[2] += size * entropy
+        spread = size * share * terms.entropy_coef
+        for h in range(offsets.shape[0] - 1):
+            head, weight = row[offsets[h] : offsets[h + 1]], weights[offsets[h] : offsets[h + 1]]
+            pull_row = pulls[offsets[h] : offsets[h + 1]]
+            bias_slope = scratch.bias_gradient[offsets[h] : offsets[h + 1]]
+            factor = heads[h, 0] * spread
+            constant = heads[h, 0] * (all_pulls + spread * (heads[h, 1] - heads[h, 2]))
+            for j in range(head.shape[0]):
+                slope = weight[j] * (constant + factor * head[j]) - pull_row[j]
+                head[j] = slope
+                bias_slope[j] += slope
+                pull_row[j] = np.float32(0.0)

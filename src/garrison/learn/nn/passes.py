@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from garrison.jit import kernel
 from garrison.learn.nn.bits import SPARSE, Ones, add_columns, add_slopes, list_ones, spread_ones, turn, turn_back
 from garrison.learn.nn.blas import Blas, new_blas
+from garrison.learn.nn.groups import Groups, group_equal, part_of, singles
 from garrison.learn.nn.layers import (
     Column,
     Floats,
@@ -133,21 +134,28 @@ def _write_values(net: Net, work: Floats, values: Floats) -> None:
 def act(
     sgemm: Any, net: Net, seen: Seen, rows: Rows, masks: Flags, streams: Streams, out: Decisions, scratch: Scratch
 ) -> None:
-    """Draw actions for the observations `rows`; or only compute their values, if `out.choices` is empty."""
+    """Draw actions for the observations `rows`, which lie side by side; or only values, if `out.choices` is empty."""
     blas, work = new_blas(sgemm), scratch.work
     _begin(net, seen, scratch)
     wants_logits = out.choices.shape[0] > 0
-    for begin in range(0, rows.shape[0], CHUNK):
-        end = min(begin + CHUNK, rows.shape[0])
+    if seen.bits.shape[0]:
+        groups = group_equal(seen.bits[rows[0] : rows[-1] + 1], masks)
+    else:
+        groups = singles(np.arange(rows.shape[0]))
+    heads = rows[groups.heads]
+    for begin in range(0, heads.shape[0], CHUNK):
+        end = min(begin + CHUNK, heads.shape[0])
         n = end - begin
-        is_listed = _read(net, seen, rows, begin, end, scratch)
+        part = part_of(groups, begin, end)
+        is_listed = _read(net, seen, heads, begin, end, scratch)
         _forward(blas, net, scratch, n, is_listed, wants_logits)
         if wants_logits:
-            allowed = masks[begin:end] if masks.shape[0] else masks
             logits = _outputs(net.action_head, Column.Y, work, n)
-            choices, log_probs = out.choices[begin:end], out.log_probs[begin:end]
-            draw(logits, scratch.bias, allowed, net.offsets, streams[begin:end], choices, log_probs)
-        _write_values(net, work, out.values[begin:end])
+            draw(logits, part, scratch.bias, masks, net.offsets, streams, out.choices, out.log_probs)
+        y, bias = net.value_head[Column.Y], net.flat[net.value_head[Column.BIAS]]
+        for k in range(n):
+            for i in part.members[part.borders[k] : part.borders[k + 1]]:
+                out.values[i] = work[y + k] + bias
 
 
 @kernel(cached=True)
@@ -172,13 +180,13 @@ def learn(
     sgemm: Any,
     net: Net,
     seen: Seen,
-    rows: Rows,
+    groups: Groups,
     samples: Samples,
     terms: Terms,
     share: np.float32,
     scratch: Scratch,
 ) -> None:
-    """Write the gradient over the samples `rows` into the scratch's `gradients`, and the loss's parts into `sums`."""
+    """Write the gradient over all members of `groups` into the scratch's `gradients`, the loss's parts into `sums`."""
     blas = new_blas(sgemm)
     work, gradients, flat = scratch.work, scratch.gradients, net.flat
     _begin(net, seen, scratch)
@@ -188,16 +196,16 @@ def learn(
     scratch.sums[:] = 0.0
     y, bias = net.value_head[Column.Y], net.value_head[Column.BIAS]
     loss_scratch = LossScratch(
-        scratch.weights, scratch.heads, scratch.bias_gradient, gradients[bias : bias + 1], scratch.sums
+        scratch.weights, scratch.pulls, scratch.heads, scratch.bias_gradient, gradients[bias : bias + 1], scratch.sums
     )
-    for begin in range(0, rows.shape[0], CHUNK):
-        end = min(begin + CHUNK, rows.shape[0])
+    for begin in range(0, groups.heads.shape[0], CHUNK):
+        end = min(begin + CHUNK, groups.heads.shape[0])
         n = end - begin
-        is_listed = _read(net, seen, rows, begin, end, scratch)
+        is_listed = _read(net, seen, groups.heads, begin, end, scratch)
         _forward(blas, net, scratch, n, is_listed, True)
         logits, values = _outputs(net.action_head, Column.Y, work, n), work[y : y + n].reshape(n, 1)
         outputs = HeadOutputs(logits, scratch.bias, values, flat[bias : bias + 1])
-        ppo_gradient(outputs, rows[begin:end], samples, net.offsets, terms, share, loss_scratch)
+        ppo_gradient(outputs, part_of(groups, begin, end), samples, net.offsets, terms, share, loss_scratch)
         linear_backward(blas, net.action_head, flat, gradients, work, n, 0.0)
         # With a shared trunk, both heads' gradients meet in the features.
         shared = net.critic.shape[0] == 0

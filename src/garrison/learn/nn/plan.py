@@ -92,6 +92,8 @@ class Scratch(NamedTuple):
     """Of the action head's biases, padded."""
     weights: Floats
     """See `loss.LossScratch`."""
+    pulls: Floats
+    """See `loss.LossScratch`."""
     heads: Floats
     """See `loss.LossScratch`."""
     sums: NDArray[np.float64]
@@ -135,6 +137,7 @@ class ThreadWorkspace:
             bias=_zeros(plan.padded_outputs, np.float32),
             bias_gradient=_zeros(plan.padded_outputs, np.float32),
             weights=_zeros(plan.padded_outputs, np.float32),
+            pulls=_zeros(plan.padded_outputs, np.float32),
             heads=_zeros(3 * heads, np.float32).reshape(-1, 3),
             sums=_zeros(len(Means._fields), np.float64),
         )

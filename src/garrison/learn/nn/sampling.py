@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from garrison.jit import kernel
 from garrison.learn.nn.arithmetic import MASKED, exp
+from garrison.learn.nn.groups import Groups
 
 Floats = NDArray[np.float32]
 Streams = NDArray[np.uint64]  # one SplitMix64 state an environment
@@ -86,6 +87,7 @@ def add_bias(head: Floats, bias: Floats) -> np.float32:
 @kernel(cached=True, fastmath=True)
 def draw(
     logits: Floats,
+    groups: Groups,
     bias: Floats,
     masks: NDArray[np.bool_],
     offsets: NDArray[np.int64],
@@ -93,10 +95,11 @@ def draw(
     indices: NDArray[np.int32],
     log_probs: Floats,
 ) -> None:
-    """Draw an index for each head of each row, and the log-probability of the whole; overwrites `logits`.
+    """Draw an index for each head of each member, and the log-probability of the whole; overwrites `logits`.
 
     Args:
-        logits: (N, outputs), without their bias.
+        logits: (groups, outputs), without their bias.
+        groups: which of the N rows below have the same logits and the same mask.
         bias: (outputs,), added to every row.
         masks: (N, outputs), where False forbids; or (0, 0) for no masks.
         offsets: (heads + 1,), where each head begins.
@@ -104,10 +107,11 @@ def draw(
         indices: (N, heads), written.
         log_probs: (N,), written.
     """
-    for i in range(logits.shape[0]):
-        row = logits[i]
-        forbid(row, masks, i)
-        log_prob = np.float32(0.0)
+    for k in range(logits.shape[0]):
+        row, members = logits[k], groups.members[groups.borders[k] : groups.borders[k + 1]]
+        forbid(row, masks, groups.heads[k])
+        for i in members:
+            log_probs[i] = np.float32(0.0)
         for h in range(offsets.shape[0] - 1):
             # Slices, because an index that starts at an unknown offset might be negative, which stops vector code.
             head = row[offsets[h] : offsets[h + 1]]
@@ -116,10 +120,10 @@ def draw(
             for j in range(head.shape[0]):
                 head[j] = exp(head[j] - largest)
                 total += head[j]
-            choice = _search(head, _uniform(streams, i) * total)
-            indices[i, h] = choice
-            log_prob += np.float32(np.log(head[choice] / total))
-        log_probs[i] = log_prob
+            for i in members:
+                choice = _search(head, _uniform(streams, i) * total)
+                indices[i, h] = choice
+                log_probs[i] += np.float32(np.log(head[choice] / total))
 
 
 @kernel(cached=True, fastmath=True)

@@ -7,8 +7,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from garrison.jit import plain
 from garrison.learn.config import PolicyConfig
 from garrison.learn.nn.arithmetic import MASKED
+from garrison.learn.nn.groups import singles
 from garrison.learn.nn.sampling import Streams, assess, draw, pick_best
 from garrison.learn.spaces.actions import ActionDistribution, Array, Flags, Floats
 
@@ -51,7 +53,8 @@ class Categorical(ActionDistribution):
 
     def draw(self, outputs: Floats, masks: Flags, streams: Streams, choices: Array, log_probs: Floats) -> None:
         """Draw an index per head."""
-        draw(outputs, self._no_bias, masks, self.offsets, streams, choices, log_probs)
+        groups = plain(singles)(np.arange(len(outputs)))
+        draw(outputs, groups, self._no_bias, masks, self.offsets, streams, choices, log_probs)
 
     def mode(self, outputs: Floats, masks: Flags, choices: Array) -> None:
         """Pick the largest logit of each head."""
