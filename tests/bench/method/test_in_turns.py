@@ -75,8 +75,7 @@ def test_a_long_advance_makes_all_turns_as_long(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(in_turns, "TurnTaker", Noted)
     outcomes, _ = run_in_turns([nap(1), nap(150)], seconds=0.25, warm_up=0.0, timeout=60, tries=1)
     assert all(isinstance(outcome, Sample) for outcome in outcomes)
-    assert taken[:2] == [0.05, 0.05]
-    assert min(taken[2:]) >= 0.15
+    assert min(taken) >= 0.15
 
 
 def test_who_fails_does_not_cost_the_others() -> None:
@@ -105,7 +104,7 @@ def test_disturbed_passes_are_made_again_and_do_not_count(monkeypatch: pytest.Mo
     looks = stealing(chain([9.0, 0.0, 0.0, 9.0], repeat(0.0)))  # in two of the passes of two rows
     monkeypatch.setattr(system, "stolen_seconds", lambda: next(looks))
     outcomes, again = run_in_turns([nap(1), nap(1)], seconds=0.25, warm_up=0.0, timeout=60)
-    assert again >= 1  # a slow turn makes the later ones longer, so that fewer are needed
+    assert again >= 1  # two, unless a slow turn has made up for one
     for outcome in map(sampled, outcomes):
         assert outcome.stolen == 0.0
         assert outcome.wall_seconds >= 0.25

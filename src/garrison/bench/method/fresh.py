@@ -103,18 +103,29 @@ def take_turns(
 ) -> None:
     """Set a workload up and warm it up, then work for as long as each order says; what the fresh process does.
 
-    `orders` and `answers` are the ends of pipes, with a line of JSON for each: seconds are answered with the steps done
-    and the time they took, null with the facts. It then waits to be ended: a peer may hang when it closes.
+    `orders` and `answers` are the ends of pipes, with a line of JSON for each. When it is ready it tells the seconds of
+    its set-up and of its last advance; seconds are answered with the steps done and the time they took, null with
+    the facts. It then waits to be ended: a peer may hang when it closes.
     """
     module, _, function = workload.partition(":")
     begun = time.perf_counter()
     with getattr(import_module(module), function)(**arguments) as work, os.fdopen(orders) as lines:
         start_seconds = time.perf_counter() - begun
-        _work_for(warm_up, work.advance)
-        _answer(answers, start_seconds)
+        advance_seconds = _warm_up(warm_up, work.advance)
+        _answer(answers, (start_seconds, advance_seconds))
         for line in lines:
             seconds = json.loads(line)
             _answer(answers, work.facts() if seconds is None else _work_for(seconds, work.advance))
+
+
+def _warm_up(seconds: float, advance: Callable[[], int]) -> float:
+    """Advance for so many seconds, at least once; return how long the last one took: the first may have compiled."""
+    begun = now = time.perf_counter()
+    while True:
+        advance()
+        before, now = now, time.perf_counter()
+        if now - begun >= seconds:
+            return now - before
 
 
 def _answer(answers: int, what: Any) -> None:

@@ -23,7 +23,7 @@ from garrison.bench.method.fresh import Configuration, Sample
 from garrison.bench.method.fresh_process import FreshProcess
 
 TURNS = 5
-"""Into how many turns a row's time is cut; an advance that takes longer than such a turn makes all turns as long."""
+"""Into how many turns a row's time is cut; an advance of any that takes longer than that makes all turns as long."""
 DISTURBED = 0.05
 """The share of the cores' time that others may take from a pass before another is made."""
 TRIES = 3
@@ -62,10 +62,11 @@ class TurnTaker:
         self._process = FreshProcess(function, given, configuration.python, configuration.path, (orders, answers))
         os.close(orders)
         os.close(answers)
+        self.start_seconds = self.advance_seconds = 0.0
         self._stopped: list[int] = []
         self._unread = b""
         try:
-            self.start_seconds: float = self._answer()
+            self.start_seconds, self.advance_seconds = self._answer()
             self._stop(self._process.processes())
         except BaseException:
             self.close()
@@ -153,7 +154,7 @@ def run_in_turns(
         passes: list[Pass] = []
         needed = 0
         while takers and not (_enough(_quiet(passes), wanted, takers) or (needed and len(passes) >= tries * needed)):
-            longest = max((turn.wall_seconds for each in passes for turn in each.values()), default=0.0)
+            longest = max(taker.advance_seconds for taker in takers.values())
             passes.append({})
             for k, taker in list(takers.items()):
                 try:
