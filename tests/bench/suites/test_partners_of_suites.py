@@ -11,6 +11,8 @@ import pytest
 from garrison import cli, system
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import name_of
+from garrison.bench.method.measurement import Measurement
+from garrison.bench.method.partners import heats
 from garrison.bench.method.rounds import BUDGET, Rounds
 from garrison.bench.suites import (
     SUITES,
@@ -67,12 +69,15 @@ def asked(*words: str) -> Asked:
     return error.value
 
 
-def test_the_simulator_is_compared_with_cyborg_and_threads_with_one() -> None:
+def test_the_simulator_is_compared_with_cyborg_and_threads_take_turns_with_one() -> None:
     sim = asked("sim")
     assert sim.references() == {"CybORG, meander"}
-    assert sim.partner("garrison, 10,000 environments, 2 threads") == "garrison, 10,000 environments"
-    assert sim.partner("garrison, rollout, 10,000 environments") == "garrison, 10,000 environments"
+    assert sim.partner("garrison, 10,000 environments, 2 threads") == "CybORG, meander"
     assert sim.partner("MiniCAGE, 1,000 environments") == "CybORG, meander"
+    together = heats([Measurement(row, ()) for row in sim.rows], range(len(sim.rows)))
+    names = [{name_of(sim.rows[k].labels) for k in heat} for heat in together]
+    ten = "garrison, 10,000 environments"
+    assert {"CybORG, meander", ten, f"{ten}, 2 threads", "garrison, rollout, 10,000 environments"} <= names[2]
 
 
 def test_without_cyborg_the_simulator_is_compared_with_its_own_batch(monkeypatch: pytest.MonkeyPatch) -> None:

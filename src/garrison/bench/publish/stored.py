@@ -88,8 +88,10 @@ def value(row: StoredRow) -> float:
 
 
 def best(rows: Iterable[StoredRow]) -> StoredRow | None:
-    """Return the quickest row."""
-    return max(rows, key=value, default=None)
+    """Return the quickest row: where all have the same partner by their ratio to it, since their minutes differ."""
+    rows = list(rows)
+    is_paired = all(row.get("ratio") and row["partner"] == rows[0]["partner"] for row in rows)
+    return max(rows, key=(lambda row: float(row["ratio"])) if is_paired else value, default=None)
 
 
 def facts(row: StoredRow) -> dict[str, float]:

@@ -103,16 +103,20 @@ def rollout(envs: int) -> Labels:
 
 
 def configurations(quick: bool) -> list[Configuration]:
-    """Return what is measured: ours, and the peers that can be imported."""
+    """Return what is measured: ours, and the peers that can be imported.
+
+    Threads and rollouts of a size come right behind its row: neighbours mostly take turns with each other too.
+    """
     threads = doubling(cores())[1:]
-    sizes = [1000, *([10_000] if threads else [])] if quick else [1, 20, 100, 1000, 10_000, 100_000]
+    sizes = [1000, *([10_000] if threads else [])] if quick else [1, 20, 100, 1000, 100_000, 10_000]
+    rolled = (1000,) if quick else (1, 100, 10_000)
     rows = [Configuration(SINGLE, f"{SIMULATORS}:single")]
-    rows += [Configuration(batch(n), f"{SIMULATORS}:native", {"num_envs": n}) for n in sizes]
-    for count in threads:
-        arguments = {"num_envs": 10_000, "threads": count}
-        rows.append(Configuration(batch(10_000, count), f"{SIMULATORS}:native", arguments))
-    for n in (1000,) if quick else (1, 100, 10_000):
-        rows.append(Configuration(rollout(n), f"{SIMULATORS}:rollout", {"num_envs": n}))
+    for n in sizes:
+        for count in (1, *(threads if n == 10_000 else ())):
+            given = {"num_envs": n} | ({"threads": count} if count > 1 else {})
+            rows.append(Configuration(batch(n, count), f"{SIMULATORS}:native", given))
+        if n in rolled:
+            rows.append(Configuration(rollout(n), f"{SIMULATORS}:rollout", {"num_envs": n}))
     if is_installed("CybORG"):
         for red, true_states in (("bline", 0), ("meander", 0), ("meander", 2)):
             labels = {"who": "CybORG", "red": red} | ({"true_states": true_states} if true_states else {})
@@ -123,15 +127,8 @@ def configurations(quick: bool) -> list[Configuration]:
     return rows
 
 
-def partners(labels: Labels) -> list[Labels]:
-    """Return what a row can be compared with: several threads with one, rollouts with steps, all else with CybORG.
-
-    Without CybORG it is our batch of 1,000.
-    """
-    if "method" in labels:
-        return [batch(labels["envs"])]
-    if labels.get("threads", 1) > 1:
-        return [labels | {"threads": 1}]
+def partners(_: Labels) -> list[Labels]:
+    """Return what every row is compared with: CybORG, or without it our batch of 1,000."""
     return [CYBORG, batch(1000)]
 
 
