@@ -27,9 +27,8 @@ from garrison.report.page import Page
 COST = "500 µs uneven"
 HEADER = ("", "command", "ratio", "Garrison", "the other")
 NOTE = (
-    "Steps/s of the same run, except in the last row. The ratio is taken inside each round of measurements, ± reaches "
-    f"to the ends of its 95 % interval; where there were fewer than {FEWEST} rounds, which is too few for one, the "
-    "range of the rounds stands instead."
+    "Steps/s of the same run, in turns, except in the last row. ± reaches to the ends of the 95 % interval; where "
+    f"there were fewer than {FEWEST} rounds, which is too few for one, the range of the rounds stands instead."
 )
 
 

@@ -30,7 +30,7 @@ def each_peer_table(folder: Path) -> str:
         header,
         lines,
         result,
-        "Our quickest way of stepping over each library's quickest, in steps/s inside each round of the same run.",
+        "Our quickest way of stepping over each library's quickest, in steps/s of the same run.",
         _chosen(measured(result)),
         source(result, "vector-synthetic"),
     )

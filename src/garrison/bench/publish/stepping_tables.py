@@ -85,7 +85,7 @@ def peers_table(folder: Path) -> str:
         WINNERS,
         winners(rows),
         result,
-        "Ratios of steps/s, taken inside each round of the same run.",
+        "Ratios of steps/s in the same run.",
         "The limit is bare loops, one per core, that never speak to each other.",
         _held(rows),
         source(result, "vector-synthetic"),
