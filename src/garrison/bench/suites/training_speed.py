@@ -3,7 +3,9 @@
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import tyro
 
 from garrison.bench.method.fresh import Configuration
 from garrison.bench.method.labels import GARRISON, PRODUCTS, Labels
@@ -18,6 +20,7 @@ from garrison.system import require
 OURS, PEERS = "garrison.bench.suites.our_trainers", "garrison.bench.suites.peer_trainers"
 JAX = "garrison.bench.suites.jax_workloads"
 EPOCHS = 4
+HIDDEN = (64, 256)
 LARGE = {"num_envs": 1024, "rollout": 100, "minibatches": 8, "epochs": EPOCHS}  # what our presets do
 SMALL = {"num_envs": 64, "rollout": 64, "minibatches": 8, "epochs": EPOCHS}  # what peers do by default
 STEP_SECONDS = 0.001  # of the Python environment, on a quiet core
@@ -62,6 +65,8 @@ class Arguments(MeasuringArguments):
     part: Literal["all", "ppo", "async", "jax"] = "all"
     """What to measure: PPO beside its peers, learners without a barrier beside theirs, PPO in JAX beside another loop
     in JAX; or all of these for which what they need is installed."""
+    hidden: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = HIDDEN
+    """Units of the two hidden layers with which PPO is measured on large batches; each number is measured."""
     rllib_python: str = ""
     """An interpreter that has RLlib, which cannot be installed beside us: adds its IMPALA."""
     sample_factory_python: str = ""
@@ -83,7 +88,7 @@ def run(arguments: Arguments) -> int:
         for peer in NATIVE_PEERS:
             if missing := peer.missing():
                 print(f"{peer.who} is left out: {' and '.join(missing)} cannot be imported.")
-        rows = pair(configurations(quick), partners)
+        rows = pair(configurations(quick, arguments.hidden), partners)
         result = measure(rows, arguments.rounds("train", quick=1), seconds=seconds, warm_up=0.3 if quick else 1.0)
         result.print("training: environment steps/s, acting, stepping and learning, four epochs")
         keep(arguments.out, "train", result.record())
@@ -97,16 +102,16 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def configurations(quick: bool) -> list[Configuration]:
+def configurations(quick: bool, hidden: tuple[int, ...] = HIDDEN) -> list[Configuration]:
     """Return what is measured, group by group."""
-    return [row for group in GROUPS for row in group(quick)]
+    return [*native(quick, hidden), *(row for group in GROUPS for row in group(quick))]
 
 
-def native(quick: bool) -> list[Configuration]:
+def native(quick: bool, every_hidden: tuple[int, ...]) -> list[Configuration]:
     """Return our trainer, what bounds it and the importable peers, on the native batch."""
     peers = [peer for peer in NATIVE_PEERS if not peer.missing()]
     rows = []
-    for hidden in () if quick else (64, 256):
+    for hidden in () if quick else every_hidden:
         large = {"job": LARGE, "hidden": hidden}
         for more in ({}, {"trunk": "shared"}, {"compute": "autograd"}):
             rows.append(Configuration({"who": GARRISON, "hidden": hidden} | more, f"{OURS}:ppo", large | more))
@@ -153,8 +158,8 @@ def parallel(quick: bool) -> list[Configuration]:
     ]
 
 
-GROUPS: list[Callable[[bool], list[Configuration]]] = [native, parallel]
-"""What gives the rows; to measure more, add a function of `quick` here."""
+GROUPS: list[Callable[[bool], list[Configuration]]] = [parallel]
+"""What gives further rows; to measure more, add a function of `quick` here."""
 
 
 def partners(labels: Labels) -> list[Labels]:
