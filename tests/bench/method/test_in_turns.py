@@ -15,7 +15,7 @@ import pytest
 from garrison import system
 from garrison.bench.method import in_turns
 from garrison.bench.method.fresh import Configuration, Sample, merged
-from garrison.bench.method.in_turns import TURNS, RowTurn, TurnTaker, run_in_turns
+from garrison.bench.method.in_turns import TURN_SECONDS, RowTurn, TurnTaker, run_in_turns
 
 HERE = "tests.helpers.bench_workloads"
 
@@ -49,7 +49,8 @@ def test_nobody_works_in_another_ones_turn(tmp_path: Path) -> None:
     one, two = ([int(line) for line in file.read_text().splitlines()] for file in files)
     stamps = sorted([(at, 1) for at in one if at > two[0]] + [(at, 2) for at in two])  # both are there
     changes = sum(first[1] != second[1] for first, second in pairwise(stamps))
-    assert TURNS <= changes <= 2 * TURNS + 2  # with the facts of both at the end: not one after each nap
+    turns = 0.5 / TURN_SECONDS
+    assert turns <= changes <= 2 * turns + 2  # with the facts of both at the end: not one after each nap
 
 
 def test_the_time_of_each_is_its_own_and_longer_rows_work_longer() -> None:
@@ -111,7 +112,7 @@ def test_disturbed_passes_are_made_again_and_do_not_count(monkeypatch: pytest.Mo
 
 
 def test_where_all_is_disturbed_the_least_disturbed_passes_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = stealing(chain(repeat(90.0, TURNS), repeat(20.0, TURNS), repeat(90.0)))
+    looks = stealing(chain(repeat(90.0, 3), repeat(20.0, 3), repeat(90.0)))
     monkeypatch.setattr(system, "stolen_seconds", lambda: next(looks))
     outcomes, again = run_in_turns([nap(1)], seconds=0.25, warm_up=0.0, timeout=60, tries=3)
     sample = sampled(outcomes[0])

@@ -50,10 +50,10 @@ def run(arguments: Arguments) -> int:
         return 0
     if arguments.engine == "jax":
         return run_jax(arguments)
-    rounds, seconds = arguments.rounds("sim", quick=2), 0.2 if arguments.quick else 1.0
+    rounds, seconds = arguments.rounds("sim", quick=2), 0.2 if arguments.quick else 4.0
     start = quick_startup() if arguments.quick else startup(5)
     rows = pair(configurations(arguments.quick), partners)
-    result = measure(rows, rounds, seconds=seconds, warm_up=0.3 * seconds)
+    result = measure(rows, rounds, seconds=seconds, warm_up=0.3)
     result.print("simulator: random actions, B_line and Meander, episodes of 100 steps")
     print_summary(result, start)
     keep(arguments.out, "sim", result.record(startup=start))
