@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import chain, pairwise, repeat
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -77,6 +78,22 @@ def test_a_long_advance_makes_all_turns_as_long(monkeypatch: pytest.MonkeyPatch)
     outcomes, _ = run_in_turns([nap(1), nap(150)], seconds=0.25, warm_up=0.0, timeout=60, tries=1)
     assert all(isinstance(outcome, Sample) for outcome in outcomes)
     assert min(taken) >= 0.15
+
+
+def test_what_workers_do_before_the_bench_has_heard_the_answer_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(TurnTaker):
+        def _answer(self) -> Any:
+            answer = super()._answer()
+            time.sleep(0.2)
+            return answer
+
+    monkeypatch.setattr(in_turns, "TurnTaker", Slow)
+    outcomes, _ = run_in_turns([restless(tmp_path / "one")], seconds=0.5, warm_up=0.05, timeout=60, tries=1)
+    sample = sampled(outcomes[0])
+    naps_before = 0.3 / 0.001  # in its set-up, which ends while nobody has stopped it yet
+    assert sample.steps <= sample.wall_seconds / 0.001 + naps_before
 
 
 def test_who_fails_does_not_cost_the_others() -> None:

@@ -33,6 +33,7 @@ def everything(folder: Path) -> None:
     places = [{"envs": n, "cost": cost} for n in (20, 200) for cost in ("free", "3 ms")]
     cells = [row(way | place, 10.0 * place["envs"]) for way in ways for place in places]
     store(folder, "vector-synthetic", cells)
+    store(folder, "vector-limit", cells)
     classic = {"env": "CartPole-v1", "envs": 64}
     store(folder, "vector-classic", [row({"who": who, **classic}) for who in ("garrison", "limit")])
     scaling = [row(ours(backend="shared", workers=n), 900.0 * n, WILD if n == 2 else STEADY) for n in (1, 2)]

@@ -14,9 +14,11 @@ A configuration is a *workload* with its arguments: a context manager, named "mo
 
 import json
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from statistics import fmean
@@ -104,8 +106,9 @@ def take_turns(
     """Set a workload up and warm it up, then work for as long as each order says; what the fresh process does.
 
     `orders` and `answers` are the ends of pipes, with a line of JSON for each. When it is ready it tells the seconds of
-    its set-up and of its last advance; seconds are answered with the steps done and the time they took, null with
-    the facts. It then waits to be ended: a peer may hang when it closes.
+    its set-up and of its last advance. An order has seconds and the processes that work for it, which are stopped:
+    they go on meanwhile. It is answered with the steps done and the time they took; without seconds with the facts.
+    It then waits to be ended: a peer may hang when it closes.
     """
     module, _, function = workload.partition(":")
     begun = time.perf_counter()
@@ -114,8 +117,18 @@ def take_turns(
         advance_seconds = _warm_up(warm_up, work.advance)
         _answer(answers, (start_seconds, advance_seconds))
         for line in lines:
-            seconds = json.loads(line)
-            _answer(answers, work.facts() if seconds is None else _work_for(seconds, work.advance))
+            seconds, workers = json.loads(line)
+            send_signal(workers, signal.SIGCONT)
+            answer = work.facts() if seconds is None else _work_for(seconds, work.advance)
+            send_signal(workers, signal.SIGSTOP)
+            _answer(answers, answer)
+
+
+def send_signal(processes: Iterable[int], number: int) -> None:
+    """Send a signal to those of the processes that are still there."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)
 
 
 def _warm_up(seconds: float, advance: Callable[[], int]) -> float:

@@ -13,18 +13,19 @@ import json
 import os
 import select
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
 from garrison import system
-from garrison.bench.method.fresh import Configuration, Sample
+from garrison.bench.method.fresh import Configuration, Sample, send_signal
 from garrison.bench.method.fresh_process import FreshProcess
 
 TURN_SECONDS = 0.1
-"""How long a turn is; an advance of any that takes longer makes all turns as long. Shorter ones meet the same machine
-more closely: with five turns of 0.2 s a round, ratios to CybORG still differed by 5 to 15 % from round to round."""
+"""How long a turn is; an advance of any that takes longer makes all turns as long, but none longer than its row works
+in a round. Shorter ones meet the same machine more closely: with five turns of 0.2 s a round, ratios to CybORG still
+differed by 5 to 15 % from round to round."""
 DISTURBED = 0.05
 """The share of the cores' time that others may take from a pass before another is made."""
 TRIES = 3
@@ -68,7 +69,7 @@ class TurnTaker:
         self._unread = b""
         try:
             self.start_seconds, self.advance_seconds = self._answer()
-            self._stop(self._process.processes())
+            self._stop(self._process.processes()[:1])
         except BaseException:
             self.close()
             raise
@@ -100,20 +101,21 @@ class TurnTaker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, order: float | None) -> Any:
+    def _ask(self, seconds: float | None) -> Any:
+        # Its workers go on when it begins and stop when it has finished, both by its own hand: some work whether they
+        # are asked or not, and what they did before or after would count as done in its time.
+        process, *workers = self._stopped
         with suppress(BrokenPipeError):  # the answer tells
-            os.write(self._orders, json.dumps(order).encode() + b"\n")
-        # The process itself comes last on, when its workers are there, and first off, before it can start more.
-        _signal(reversed(self._stopped), signal.SIGCONT)
+            os.write(self._orders, json.dumps((seconds, workers)).encode() + b"\n")
+        send_signal([process], signal.SIGCONT)
         answer = self._answer()
-        self._stop(self._stopped)
+        self._stop([process])
         return answer
 
     def _stop(self, processes: list[int]) -> None:
-        # At once those that were known: what works on after its turn is not counted, but has had the time for nothing.
-        _signal(processes, signal.SIGSTOP)
+        send_signal(processes, signal.SIGSTOP)  # before it can start more
         self._stopped = self._process.processes()
-        _signal(self._stopped, signal.SIGSTOP)
+        send_signal(self._stopped, signal.SIGSTOP)
 
     def _answer(self) -> Any:
         latest = monotonic() + self._timeout
@@ -159,7 +161,7 @@ def run_in_turns(
             passes.append({})
             for k, taker in list(takers.items()):
                 try:
-                    passes[-1][k] = taker.turn(max(TURN_SECONDS, longest))
+                    passes[-1][k] = taker.turn(min(max(TURN_SECONDS, longest), wanted[k]))
                 except RowFailed as failure:
                     give_up(k, failure)
             if not needed and _enough(passes, wanted, takers):
@@ -195,9 +197,3 @@ def _sample(taker: TurnTaker, turns: list[RowTurn]) -> Sample:
     return Sample(
         int(steps), wall, cpu, taker.start_seconds, peak, share, processes, taker.facts(), stolen / (wall * cores)
     )
-
-
-def _signal(processes: Iterable[int], number: int) -> None:
-    for process in processes:
-        with suppress(ProcessLookupError):
-            os.kill(process, number)

@@ -57,8 +57,9 @@ SECTIONS: dict[str, Section] = {
         ),
     ),
     "sim-jax": Section("The simulator in JAX", (jax_tables.both_engines,)),
+    "vector-limit": Section("Our backends beside the limit", (backend_charts.share_of_limit,)),
     "vector-synthetic": Section(
-        "Vector backends",
+        "Vector backends beside their peers",
         (
             backend_charts.share_of_limit,
             peer_tables.each_peer_page,

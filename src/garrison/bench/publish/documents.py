@@ -51,6 +51,7 @@ TABLES: dict[str, Table] = {
     "coinrun": Table(("users-coinrun",), coinrun_pages.coinrun_table),
     "learning": Table(("learning",), learning_pages.learning_table),
     "scaling": Table(("vector-scaling",), stepping_tables.scaling_table),
+    "of-limit": Table(("vector-limit",), stepping_tables.limit_table),
     "peers": Table(("vector-synthetic",), stepping_tables.peers_table),
     "each-peer": Table(("vector-synthetic",), peer_tables.each_peer_table),
     "classic": Table(("vector-classic",), peer_tables.classic_table),
@@ -73,7 +74,7 @@ TABLES: dict[str, Table] = {
 PLACES: dict[str, tuple[str, ...]] = {
     "README.md": ("headline",),
     "docs/performance.md": ("sim", "train", "learning", "users", "coinrun", "scaling"),
-    "docs/vector.md": ("peers", "each-peer", "classic"),
+    "docs/vector.md": ("of-limit", "peers", "each-peer", "classic"),
     "docs/impala.md": ("async", "learners"),
     "docs/workflow.md": ("orders", "workflow-cost"),
     "docs/cluster.md": ("cluster", "cluster-model"),

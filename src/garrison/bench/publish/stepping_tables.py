@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from garrison.bench.method.labels import GARRISON, LIMIT, LOOP, is_peer
+from garrison.bench.method.labels import BARRIER, GARRISON, LIMIT, LOOP, is_peer
 from garrison.bench.publish.apart import Line, line, markdown_apart, times_line
 from garrison.bench.publish.markdown import source
 from garrison.bench.publish.stored import (
@@ -24,6 +24,7 @@ from garrison.bench.publish.stored import (
 )
 from garrison.formatting import plural
 
+BACKENDS_HEADER = ("cell", "limit with a barrier", "shared", "joint", "async", "auto", "auto / our best")
 WINNERS = ("cell", "our best / best peer", "auto / best peer", "auto / serial", "async / shared", "best of the limit")
 
 
@@ -75,6 +76,37 @@ def scaling_table(folder: Path) -> str:
         "The limit is loops that never wait for each other.",
         source(result, "vector-scaling"),
     )
+
+
+def limit_table(folder: Path) -> str:
+    """Return, for each cost and number of environments, our backends as shares of the limit."""
+    result = load(folder, "vector-limit")
+    return markdown_apart(
+        BACKENDS_HEADER,
+        shares_of_limit(measured(result)),
+        result,
+        "Shares of the limit: bare loops, one per core, that never speak to each other. With a barrier they wait",
+        "for each other after every batch, for nothing, as any `step()` must. Our best is the quickest there, by luck",
+        "too.",
+        source(result, "vector-limit"),
+    )
+
+
+def shares_of_limit(rows: list[StoredRow]) -> list[Line]:
+    """Return the columns of `BACKENDS_HEADER` for every cell that has all of them."""
+    lines = []
+    for envs, cost in sorted(by(rows, "envs", "cost"), key=lambda cell: int(cell[0])):  # costs as they were measured
+        here = select(rows, envs=envs, cost=cost)
+        mine = by(select(here, who=GARRISON), "backend")
+        limit, barrier = (find(here, who=who, envs=envs, cost=cost) for who in (LIMIT, BARRIER))
+        top = best(mine.values())
+        if top and limit and barrier and {"shared", "joint", "async", "auto"} <= set(mine):
+            shown = (barrier, mine["shared"], mine["joint"], mine["async"], mine["auto"])
+            shares = [compared(row, limit) for row in shown]
+            times = compared(mine["auto"], top)
+            written = "1 (auto)" if top is mine["auto"] else f"{times.times()} ({top['labels']['backend']})"
+            lines.append(line((f"{envs} x {cost}", *(share.share() for share in shares), written), *shares))
+    return lines
 
 
 def peers_table(folder: Path) -> str:

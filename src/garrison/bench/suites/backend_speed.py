@@ -1,8 +1,8 @@
 """`garrison bench vector`: our backends and every installed peer on the same environments, in the same run.
 
-An environment with CAGE-2's shapes and a known cost per step, constant or uneven. Three parts: *synthetic*, every
-backend at every cost and number of environments; *scaling*, our worker backends by number of workers; *classic*,
-CartPole and Pendulum, which others have as compiled batches.
+An environment with CAGE-2's shapes and a known cost per step, constant or uneven. Four parts: *limit*, our backends
+at every cost and number of environments beside bare loops; *synthetic*, the same with every peer; *scaling*, our worker
+backends by number of workers; *classic*, CartPole and Pendulum, which others have as compiled batches.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ from garrison.bench.method.partners import pair
 from garrison.bench.method.terminal import print_table
 from garrison.bench.publish.apart import print_apart
 from garrison.bench.publish.keep import keep
-from garrison.bench.publish.stepping_tables import WINNERS, winners
+from garrison.bench.publish.stepping_tables import BACKENDS_HEADER, WINNERS, shares_of_limit, winners
 from garrison.bench.publish.stored import measured
 from garrison.bench.suites import classic_control, peer_vectors
 from garrison.bench.suites.arguments import MeasuringArguments
@@ -40,7 +40,7 @@ COSTS: dict[str, tuple[float, bool]] = {
 """Name to (seconds per step, whether they vary)."""
 BACKENDS = ("serial", "pipes", "shared", "joint", "async", "auto")
 SCALED_ENVS = 32
-SYNTHETIC, SCALING = "vector-synthetic", "vector-scaling"
+BESIDE_LIMIT, SYNTHETIC, SCALING = "vector-limit", "vector-synthetic", "vector-scaling"
 """Names of the results."""
 
 
@@ -48,10 +48,10 @@ SYNTHETIC, SCALING = "vector-synthetic", "vector-scaling"
 class Arguments(MeasuringArguments):
     """Measure vector backends beside every installed peer."""
 
-    part: Literal["all", "synthetic", "scaling", "classic"] = "all"
-    """Which part to run."""
+    part: Literal["all", "limit", "synthetic", "scaling", "classic"] = "all"
+    """Which part to run; all leaves out limit, whose rows are among those of synthetic."""
     envs: Annotated[tuple[int, ...], tyro.conf.arg(metavar="N N ...")] = (20, 100, 200)
-    """How many environments the synthetic part steps; each number is measured."""
+    """How many environments are stepped, beside the limit and beside peers; each number is measured."""
     costs: Annotated[tuple[str, ...], tyro.conf.arg(metavar="COST ...")] = tuple(COSTS)
     """Costs of a synthetic step, by name."""
     seconds: float = 1.0
@@ -73,10 +73,14 @@ def run(arguments: Arguments) -> int:
         choose("cost", cost, list(COSTS))
     if arguments.quick:
         arguments = replace(arguments, envs=(20,), costs=("500 µs",), seconds=0.15)
+    if arguments.part == "limit":
+        record = _cells(arguments, BESIDE_LIMIT, ours()).record()
+        keep(arguments.out, BESIDE_LIMIT, record)
+        print_apart("shares of the limit", BACKENDS_HEADER, shares_of_limit(measured(record)), record)
     if arguments.part in ("all", "synthetic"):
         for said in () if arguments.quick else peer_vectors.missing():
             print(said)
-        result = synthetic(arguments)
+        result = _cells(arguments, SYNTHETIC, contestants(arguments.quick))
         record = result.record()
         keep(arguments.out, SYNTHETIC, record)
         for num_envs in arguments.envs:
@@ -95,20 +99,20 @@ def run(arguments: Arguments) -> int:
     return 0
 
 
-def synthetic(arguments: Arguments) -> BenchResult:
-    """Measure every backend and peer for every cost and number of environments."""
+def _cells(arguments: Arguments, name: str, contestants: Sequence[Contestant]) -> BenchResult:
+    """Measure contestants for every cost and number of environments."""
     rate = rounds_per_second()
     rows = []
     for cost in arguments.costs:
         seconds, uneven = COSTS[cost]
         options = {"rounds": int(seconds * rate), "uneven": uneven}
         for num_envs in arguments.envs:
-            for labels, workload, more in contestants(arguments.quick):
+            for labels, workload, more in contestants:
                 given = {"env": "synthetic", "options": options, "num_envs": num_envs, **more}
                 place = {"envs": num_envs, "cost": cost}
                 rows.append(Configuration(labels | place, workload, given))
     rows = pair(rows, lambda labels: [{"who": LIMIT, "envs": labels["envs"], "cost": labels["cost"]}])
-    return _measure(rows, arguments, SYNTHETIC)
+    return _measure(rows, arguments, name)
 
 
 def scaling(arguments: Arguments) -> BenchResult:
@@ -130,16 +134,22 @@ def _measure(rows: Sequence[Configuration], arguments: Arguments, name: str) -> 
     return measure(rows, arguments.rounds(name, quick=2), seconds=arguments.seconds, warm_up=arguments.seconds / 3)
 
 
-def contestants(quick: bool = False) -> list[Contestant]:
-    """Return the bare loop, the limit, our backends and the installed peers."""
+def ours() -> list[Contestant]:
+    """Return the bare loop, the limits and our backends."""
     cores = system.cores()
     found = [
         Contestant({"who": LOOP}, f"{STEPPING}:plain", {}),
         Contestant({"who": LIMIT}, f"{STEPPING}:limit", {"workers": cores}),
         Contestant({"who": BARRIER}, f"{STEPPING}:barrier", {"workers": cores}),
     ]
-    ours = f"{STEPPING}:ours"
-    found += [Contestant({"who": GARRISON, "backend": name}, ours, {"backend": name}) for name in BACKENDS]
+    for name in BACKENDS:
+        found.append(Contestant({"who": GARRISON, "backend": name}, f"{STEPPING}:ours", {"backend": name}))
+    return found
+
+
+def contestants(quick: bool = False) -> list[Contestant]:
+    """Return ours and the installed peers."""
+    cores = system.cores()
     peers: list[tuple[str, str, str, dict[str, Any]]] = [
         ("Gymnasium", "Sync", f"{STEPPING}:gymnasium_peer", {"kind": "sync"}),
         ("Gymnasium", "Async, shared memory", f"{STEPPING}:gymnasium_peer", {"kind": "shared"}),
@@ -152,7 +162,7 @@ def contestants(quick: bool = False) -> list[Contestant]:
             workers = {"workers": cores} if peer.has_workers else {}
             workload = f"{peer_vectors.HERE}:{peer.workload}"
             peers += [(peer.who, name, workload, {"kind": kind} | workers) for name, kind in peer.rows.items()]
-    return [*found, *(Contestant({"who": who, "backend": b}, workload, given) for who, b, workload, given in peers)]
+    return [*ours(), *(Contestant({"who": who, "backend": b}, workload, given) for who, b, workload, given in peers)]
 
 
 def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> None:

@@ -56,7 +56,8 @@ def ppo_updates(config: "PPOConfig", envs: Any) -> Iterator[Work]:
 
     def see(metrics: dict[str, float]) -> None:
         for stage, seconds in from_metrics(metrics).items():
-            times[stage] = times.get(stage, 0.0) + seconds
+            if stage != "log":  # in which it is stopped, while others are on turn
+                times[stage] = times.get(stage, 0.0) + seconds
 
     def shares() -> dict[str, float]:
         return {stage: seconds / sum(times.values()) for stage, seconds in times.items()}

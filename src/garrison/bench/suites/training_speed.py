@@ -107,7 +107,7 @@ def configurations(quick: bool, hidden: tuple[int, ...] = HIDDEN) -> list[Config
     return [*native(quick, hidden), *(row for group in GROUPS for row in group(quick))]
 
 
-def native(quick: bool, every_hidden: tuple[int, ...]) -> list[Configuration]:
+def native(quick: bool, every_hidden: tuple[int, ...] = HIDDEN) -> list[Configuration]:
     """Return our trainer, what bounds it and the importable peers, on the native batch."""
     peers = [peer for peer in NATIVE_PEERS if not peer.missing()]
     rows = []
