@@ -24,6 +24,21 @@ def test_every_contestant_works(labels: dict[str, Any], workload: str, arguments
         assert all(isinstance(value, float) for value in work.facts().values())
 
 
+def test_a_loop_beside_others_counts_what_it_has_done_in_a_millisecond_not_only_whole_batches() -> None:
+    slow = int(0.002 * rounds_per_second())  # on the quickest of machines; twice as long elsewhere
+    with stepping.plain("synthetic", {"rounds": slow}, 8, advance_seconds=1e-3) as work:
+        assert [work.advance() for _ in range(10)] == [1] * 10
+    with stepping.plain("synthetic", {"rounds": slow}, 8) as work:
+        assert work.advance() == 8
+    with stepping.plain("synthetic", {"rounds": 0}, 8, advance_seconds=10.0) as work:
+        assert [work.advance() for _ in range(3)] == [8] * 3
+
+
+def test_loops_with_a_barrier_count_what_all_have_done() -> None:
+    with stepping.barrier("synthetic", {"rounds": 100_000}, 6, workers=2) as work:
+        assert all(done > 0 and done % 6 == 0 for done in (work.advance() for _ in range(5)))
+
+
 def test_uneven_costs_add_up_to_the_same_in_every_environment() -> None:
     envs = [Synthetic(1000, uneven=True) for _ in range(3)]
     for seed, env in enumerate(envs):

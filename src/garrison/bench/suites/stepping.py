@@ -1,5 +1,6 @@
 """What `garrison bench vector` runs: the same environments, stepped with random actions, by us and by every peer."""
 
+import itertools
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,10 @@ from garrison.bench.method.fresh import Work
 from garrison.bench.synthetic import Synthetic
 
 BATCHES = 64  # of actions, drawn beforehand
+FINE_SECONDS = 1e-3
+"""How long an advance of the limit's loops takes, about."""
+LOOK_SECONDS = 5e-3
+"""How often it is looked how far loops in other processes are."""
 
 
 def maker(env: str, options: dict[str, Any]) -> Callable[[], gymnasium.Env[Any, Any]]:
@@ -33,30 +38,47 @@ def actions_of(space: Any, num_envs: int) -> list[Any]:
 
 
 @contextmanager
-def plain(env: str, options: dict[str, Any], num_envs: int, first_seed: int = 0) -> Iterator[Work]:
-    """Step environment after environment in a bare loop: no vector interface, no batch of results."""
+def plain(
+    env: str, options: dict[str, Any], num_envs: int, first_seed: int = 0, advance_seconds: float | None = None
+) -> Iterator[Work]:
+    """Step environment after environment in a bare loop: no vector interface, no batch of results.
+
+    An advance steps all of them, or only as many as take about `advance_seconds`.
+    """
     envs = [maker(env, options)() for _ in range(num_envs)]
     for i, each in enumerate(envs):
         each.reset(seed=first_seed + i)
     draws = actions_of(envs[0].action_space, num_envs)
-    count = 0
+
+    def in_groups_of(size: int) -> Iterator[tuple[list[Any], Any]]:
+        groups = [(begin, envs[begin : begin + size]) for begin in range(0, num_envs, size)]
+        for count in itertools.count(1):
+            for begin, some in groups:
+                yield some, draws[count % BATCHES][begin : begin + size]
+
+    work = in_groups_of(num_envs)
 
     def advance() -> int:
-        nonlocal count
-        count += 1
-        for each, action in zip(envs, draws[count % BATCHES], strict=True):
+        some, actions = next(work)
+        for each, action in zip(some, actions, strict=True):
             _, _, terminated, truncated, _ = each.step(action)
             if terminated or truncated:
                 each.reset()
-        return num_envs
+        return len(some)
 
+    if advance_seconds is not None:
+        begun = time.perf_counter()
+        advance()
+        work = in_groups_of(max(1, int(advance_seconds / (time.perf_counter() - begun) * num_envs)))
     yield Work(advance)
 
 
 def limit(env: str, options: dict[str, Any], num_envs: int, workers: int) -> AbstractContextManager[Work]:
     """Run `workers` bare loops side by side: what this machine can do at most."""
     count = max(1, num_envs // workers)
-    return side_by_side([partial(plain, env, options, count, first_seed=k * count) for k in range(workers)])
+    # What a loop has begun but not finished when its time is up is not counted; of whole batches that would be much.
+    loop = partial(plain, env, options, count, advance_seconds=FINE_SECONDS)
+    return side_by_side([partial(loop, first_seed=k * count) for k in range(workers)])
 
 
 def barrier(env: str, options: dict[str, Any], num_envs: int, workers: int) -> AbstractContextManager[Work]:
@@ -70,7 +92,8 @@ def barrier(env: str, options: dict[str, Any], num_envs: int, workers: int) -> A
 def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]], in_step: bool = False) -> Iterator[Work]:
     """Advance workloads in processes, and count the steps of all.
 
-    They never speak to each other; or, `in_step`, each looks at the others' counts until they are as far as it is.
+    They never speak to each other; or, `in_step`, each looks at the others' counts until they are as far as it is, and
+    what counts is what all have done.
     """
     context = multiprocessing.get_context("fork")
     counters = [context.RawValue("q", 0) for _ in loops]
@@ -85,6 +108,10 @@ def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]], in
                 while in_step and any(other.value < done for other in counters):
                     pass
 
+    def done() -> int:
+        counts = [counter.value for counter in counters]
+        return len(counts) * min(counts) if in_step else sum(counts)
+
     given = zip(loops, counters, strict=True)
     processes = [context.Process(target=loop, args=pair, daemon=True) for pair in given]
     for process in processes:
@@ -95,8 +122,10 @@ def side_by_side(loops: Sequence[Callable[[], AbstractContextManager[Work]]], in
 
         def advance() -> int:
             nonlocal seen
-            time.sleep(0.05)
-            before, seen = seen, sum(counter.value for counter in counters)
+            time.sleep(LOOK_SECONDS)
+            while in_step and done() == seen:  # an advance ends with a batch, as a step does
+                time.sleep(LOOK_SECONDS)
+            before, seen = seen, done()
             return seen - before
 
         yield Work(advance)
