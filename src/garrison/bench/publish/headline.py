@@ -27,7 +27,7 @@ from garrison.report.page import Page
 COST = "500 µs uneven"
 HEADER = ("", "command", "ratio", "Garrison", "the other")
 NOTE = (
-    "Steps/s of the same run, in turns, except in the last row. ± reaches to the ends of the 95 % interval; where "
+    "Steps/s of the same run, except in the last row. ± reaches to the ends of the 95 % interval; where "
     f"there were fewer than {FEWEST} rounds, which is too few for one, the range of the rounds stands instead."
 )
 
