@@ -80,6 +80,23 @@ def test_a_long_advance_makes_all_turns_as_long(monkeypatch: pytest.MonkeyPatch)
     assert min(taken) >= 0.15
 
 
+def test_nobody_always_comes_after_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[TurnTaker] = []
+
+    class Noted(TurnTaker):
+        def turn(self, seconds: float) -> RowTurn:
+            taken.append(self)
+            return super().turn(seconds)
+
+    monkeypatch.setattr(in_turns, "TurnTaker", Noted)
+    monkeypatch.setattr(in_turns, "TURN_SECONDS", 0.01)
+    run_in_turns([nap(1), nap(1), nap(1)], seconds=0.5, warm_up=0.0, timeout=60, tries=1)
+    passes = [tuple(map(id, taken[k : k + 3])) for k in range(0, len(taken), 3)]
+    assert all(len(set(each)) == 3 for each in passes)  # a turn of each
+    for place in range(3):
+        assert {each[place] for each in passes} == set(passes[0])
+
+
 def test_what_workers_do_before_the_bench_has_heard_the_answer_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
