@@ -71,7 +71,8 @@ RESET_MODES = {
     AutoresetMode.SAME_STEP: RESET_SAME_STEP,
     AutoresetMode.DISABLED: RESET_DISABLED,
 }
-CHUNK = 64  # environments that a thread takes at a time, at most: in a rollout they stay in the cache for all steps
+CHUNK = 64  # environments that a thread takes at a time in a rollout, at most: they stay in the cache for all its steps
+STEP_CHUNK = 128  # the same in a single step: taking them costs as much as stepping one or two
 STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -291,13 +292,14 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
                 )
         keeping = Keeping(steps, self._envs["length"], sums)
         at_once = max(1, STEPS_PER_CALL // self.num_envs)
+        chunk = CHUNK if self._threads == 1 else max(1, min(CHUNK, self.num_envs // (8 * self._threads)))
         for first in range(0, steps, at_once):
             last = min(steps, first + at_once)
             policy_arguments = (*chosen, rows, self._action_ids, first, last)
             arguments = (*self._arrays(), *self._modes(), *policy_arguments, *keeping.arrays)
             if first == 0:
                 get_ready(arguments)
-            self._team.run(SharedWork(play_share, arguments, self.num_envs, self._chunk))
+            self._team.run(SharedWork(play_share, arguments, self.num_envs, chunk))
             self._check_policy(int(keeping.stopped_at[0]))
         self._team.forget()
         return keeping.rollout(self._out(self._obs), self._out(self._truncations))
@@ -459,13 +461,10 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self._step_work is None:  # made once: the threads wait for more of it inside the kernel
             arguments = (*self._arrays(), *self._modes(), *NO_POLICY, 0, 1, *NOTHING_KEPT)
             get_ready(arguments)
-            self._step_work = SharedWork(play_share, arguments, self.num_envs, self._chunk)
+            # So few at a time that nobody waits long for the last.
+            chunk = max(1, min(STEP_CHUNK, self.num_envs // (4 * self._threads)))
+            self._step_work = SharedWork(play_share, arguments, self.num_envs, chunk)
         return self._team.run(self._step_work)
-
-    @property
-    def _chunk(self) -> int:
-        """How many environments a thread takes at a time: so few that nobody waits long for the last."""
-        return CHUNK if self._threads == 1 else max(1, min(CHUNK, self.num_envs // (8 * self._threads)))
 
     def _arrays(self) -> Arrays:
         """Return the arrays of a kernel that steps the batch."""

@@ -23,7 +23,7 @@ from garrison.workers.faults import Failure
 from garrison.workers.launch import WorkerPipes, has_input, look_for_input
 from garrison.workers.pickling import encode, pack
 
-REPORT_SECONDS = 200e-6
+REPORT_SECONDS = 1e-3
 """`async` workers report cheap environments in batches worth about this time, expensive ones in smaller ones."""
 
 
