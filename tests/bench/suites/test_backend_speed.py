@@ -10,16 +10,18 @@ import pytest
 
 import garrison.vector
 from garrison import cli
+from garrison.bench.method.fresh import Configuration
+from garrison.bench.method.labels import name_of
 from garrison.bench.method.measure import doubling
 from garrison.bench.suites import backend_speed, stepping
 from garrison.bench.synthetic import BLOCK, Synthetic, rounds_per_second, spin
 
 
-@pytest.mark.parametrize(("labels", "workload", "arguments"), backend_speed.contestants(), ids=lambda x: str(x)[:60])
-def test_every_contestant_works(labels: dict[str, Any], workload: str, arguments: dict[str, Any]) -> None:
-    module, _, function = workload.partition(":")
+@pytest.mark.parametrize("contestant", backend_speed.contestants(), ids=lambda c: name_of(c.labels))
+def test_every_contestant_works(contestant: backend_speed.Contestant) -> None:
+    module, _, function = contestant.workload.partition(":")
     with getattr(import_module(module), function)(
-        env="synthetic", options={"rounds": 10}, num_envs=4, **arguments
+        env="synthetic", options={"rounds": 10}, num_envs=4, **contestant.arguments
     ) as work:
         assert sum(work.advance() for _ in range(3)) > 0
         assert all(isinstance(value, float) for value in work.facts().values())
@@ -48,6 +50,16 @@ def test_uneven_costs_add_up_to_the_same_in_every_environment() -> None:
     assert np.mean(envs[0]._draws) == pytest.approx(1000, rel=0.01)
     assert np.std(envs[0]._draws) > 500
     assert envs[0]._draws != envs[1]._draws
+
+
+def test_who_cannot_start_so_many_environments_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[Configuration] = []
+    monkeypatch.setattr(backend_speed, "_measure", lambda found, *_: rows.extend(found))
+    slow, quick = (
+        backend_speed.Contestant({"who": who}, "a:b", {}, most) for who, most in (("slow", 20), ("quick", None))
+    )
+    backend_speed._cells(backend_speed.Arguments(envs=(20, 21), costs=("free",)), "a name", [slow, quick])
+    assert [(row.labels["who"], row.labels["envs"]) for row in rows] == [("slow", 20), ("quick", 20), ("quick", 21)]
 
 
 def test_auto_is_told_that_its_caller_takes_environments_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from garrison import cli, system
 from garrison.bench.method.fresh_process import FreshProcess
-from garrison.bench.method.labels import BARRIER, LIMIT
+from garrison.bench.method.labels import BARRIER, LIMIT, name_of
 from garrison.bench.suites import backend_speed, peer_vectors
 from garrison.bench.synthetic import LENGTH
 
@@ -20,10 +20,11 @@ TAKING_PART = [c for c in backend_speed.contestants() if c.labels["who"] not in 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("labels", "workload", "arguments"), TAKING_PART, ids=lambda x: str(x)[:70])
+@pytest.mark.parametrize("contestant", TAKING_PART, ids=lambda c: name_of(c.labels))
 def test_steps_are_counted_as_they_are_done(
-    labels: dict[str, Any], workload: str, arguments: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contestant: backend_speed.Contestant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _, workload, arguments, _ = contestant
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]))
     file = tmp_path / "tally"
     given = {"num_envs": ENVS, **arguments, **({"workers": 2} if "workers" in arguments else {})}

@@ -65,6 +65,8 @@ class Contestant(NamedTuple):
     workload: str
     """"module:function"."""
     arguments: dict[str, Any]
+    most_envs: int | None = None
+    """With more environments it is left out."""
 
 
 def run(arguments: Arguments) -> int:
@@ -107,7 +109,9 @@ def _cells(arguments: Arguments, name: str, contestants: Sequence[Contestant]) -
         seconds, uneven = COSTS[cost]
         options = {"rounds": int(seconds * rate), "uneven": uneven}
         for num_envs in arguments.envs:
-            for labels, workload, more in contestants:
+            for labels, workload, more, most_envs in contestants:
+                if most_envs is not None and num_envs > most_envs:
+                    continue
                 given = {"env": "synthetic", "options": options, "num_envs": num_envs, **more}
                 place = {"envs": num_envs, "cost": cost}
                 rows.append(Configuration(labels | place, workload, given))
@@ -150,19 +154,21 @@ def ours() -> list[Contestant]:
 def contestants(quick: bool = False) -> list[Contestant]:
     """Return ours and the installed peers."""
     cores = system.cores()
-    peers: list[tuple[str, str, str, dict[str, Any]]] = [
-        ("Gymnasium", "Sync", f"{STEPPING}:gymnasium_peer", {"kind": "sync"}),
-        ("Gymnasium", "Async, shared memory", f"{STEPPING}:gymnasium_peer", {"kind": "shared"}),
-        ("Gymnasium", "Async, pipes", f"{STEPPING}:gymnasium_peer", {"kind": "pipes"}),
-    ]
+    found = ours()
+
+    def add(who: str, rows: dict[str, str], workload: str, more: dict[str, Any], most_envs: int | None = None) -> None:
+        for name, kind in rows.items():
+            found.append(Contestant({"who": who, "backend": name}, workload, {"kind": kind} | more, most_envs))
+
+    ways = {"Sync": "sync", "Async, shared memory": "shared", "Async, pipes": "pipes"}
+    add("Gymnasium", ways, f"{STEPPING}:gymnasium_peer", {})
     if not quick and importlib.util.find_spec("stable_baselines3"):  # these take seconds to import
-        peers += [("SB3", name, f"{STEPPING}:sb3_peer", {"kind": name.lower()}) for name in ("Dummy", "Subproc")]
+        add("SB3", {"Dummy": "dummy", "Subproc": "subproc"}, f"{STEPPING}:sb3_peer", {})
     for peer in () if quick else peer_vectors.PEERS:
         if importlib.util.find_spec(peer.module):
             workers = {"workers": cores} if peer.has_workers else {}
-            workload = f"{peer_vectors.HERE}:{peer.workload}"
-            peers += [(peer.who, name, workload, {"kind": kind} | workers) for name, kind in peer.rows.items()]
-    return [*ours(), *(Contestant({"who": who, "backend": b}, workload, given) for who, b, workload, given in peers)]
+            add(peer.who, peer.rows, f"{peer_vectors.HERE}:{peer.workload}", workers, peer.most_envs)
+    return found
 
 
 def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> None:
