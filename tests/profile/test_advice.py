@@ -33,7 +33,7 @@ def test_the_slowest_group_is_the_expected_maximum() -> None:
 
 
 def test_the_model_knows_cores_waiting_and_batches() -> None:
-    add = Overheads(0.0, 0.0, 0.0, 0.0, 10e-6, 0.0)
+    add = Overheads(around=0.0, call=0.0, barrier=0.0, looks=0.0, worker=0.0, message=10e-6, slower=0.0)
     assert predict("serial", Load(1e-3), 16, 1, 2, overheads=add) == pytest.approx(16e-3)
     assert predict("shared", Load(1e-3), 16, 2, 2, overheads=add) == pytest.approx(8e-3)
     assert predict("shared", Load(1e-3), 16, 16, 2, overheads=add) == pytest.approx(8e-3)  # two cores are two cores

@@ -21,6 +21,13 @@ def test_cheap_steps_stay_in_one_process() -> None:
     assert choose(Load(1e-3), 64, cores=1).backend == "serial"
 
 
+def test_many_cheap_steps_are_shared_with_the_caller() -> None:
+    """200 environments that do nothing were half as fast again with a worker beside the caller, 20 half as fast."""
+    nothing = Load(0.27e-6)
+    assert choose(nothing, 20, cores=2).backend == "serial"
+    assert choose(nothing, 200, cores=2).backend == "joint"
+
+
 def test_expensive_steps_get_a_worker_per_core() -> None:
     choice = choose(Load(1e-3), 64, cores=8)
     assert (choice.backend, choice.workers) == ("shared", 8)

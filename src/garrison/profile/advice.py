@@ -60,19 +60,19 @@ def load_of(row: Measured) -> Load:
 
 def overheads_of(rows: dict[str, Measured]) -> Overheads:
     """Return what the measured backends added; the model's defaults for those that were not measured."""
-    usual = Overheads()
-    around, barrier, looks, worker, message = usual.around, usual.barrier, usual.looks, usual.worker, usual.message
-    if "serial" in rows:
-        around = rows["serial"]["parts"]["copy"] / rows["serial"]["envs"]
+    worker = Overheads.worker
+    found: dict[str, float] = {}
+    if "serial" in rows:  # what it measured holds the call's part too
+        found |= {"around": rows["serial"]["parts"]["copy"] / rows["serial"]["envs"], "call": 0.0}
     if "shared" in rows:
-        barrier = max(0.0, rows["shared"]["parts"]["ipc"] - worker * rows["shared"]["workers"])
+        found["barrier"] = max(0.0, rows["shared"]["parts"]["ipc"] - worker * rows["shared"]["workers"])
     if "joint" in rows:
-        looks = max(0.0, rows["joint"]["parts"]["ipc"] - worker * rows["joint"]["workers"])
+        found["looks"] = max(0.0, rows["joint"]["parts"]["ipc"] - worker * rows["joint"]["workers"])
     if "async" in rows:
         row = rows["async"]
         batch = row["batch_size"] or row["envs"]
-        message = max(0.0, row["parts"]["ipc"] * batch / row["envs"] - worker * min(row["workers"], batch))
-    return Overheads(around, barrier, looks, worker, message)
+        found["message"] = max(0.0, row["parts"]["ipc"] * batch / row["envs"] - worker * min(row["workers"], batch))
+    return Overheads(**found)
 
 
 def advise(rows: dict[str, Measured], cores: int) -> list[Advice]:

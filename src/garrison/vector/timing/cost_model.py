@@ -2,7 +2,7 @@
 
 N environments in groups of W workers on C cores, each step taking `step` seconds of which `cpu` needs a core:
 
-    serial     N (step + around)
+    serial     N (step + around) + call
     shared     the slowest group's sum of steps, or what the cores can do if that is more, (1 + slower) times,
                + barrier + worker W
     joint      the same with `looks` in the place of `barrier`: nobody is woken
@@ -24,15 +24,17 @@ ROUNDS = 2000
 class Overheads:
     """Seconds that a backend adds: about these on two idle cores; `garrison profile` measures them on yours."""
 
-    around: float = 0.35e-6
+    around: float = 0.05e-6
     """What a step costs around the environment, per environment."""
-    barrier: float = 60e-6
+    call: float = 6e-6
+    """What a step of the batch costs in one process, whatever the environments."""
+    barrier: float = 27e-6
     """What waking the workers and waiting for them costs, per step of the batch."""
-    looks: float = 30e-6
+    looks: float = 4e-6
     """The same where caller and workers look for each other's messages without going to sleep."""
-    worker: float = 10e-6
+    worker: float = 5e-6
     """What each worker adds to that."""
-    message: float = 60e-6
+    message: float = 30e-6
     """What `recv` and `send` of `async` cost, per call of both."""
     slower: float = 0.05
     """How much longer the slowest core takes than the mean, as a share of it: others use it too, now one, now another.
@@ -64,7 +66,7 @@ def predict(
     add = overheads or Overheads()
     each = load.step + add.around
     if not BACKENDS[backend].is_parallel:
-        return num_envs * each
+        return num_envs * each + add.call
     at_best = num_envs * (load.step * load.cpu + add.around) / min(cores, workers)
     if BACKENDS[backend].is_ready_first:
         batch = batch_size or num_envs
