@@ -71,7 +71,7 @@ RESET_MODES = {
     AutoresetMode.SAME_STEP: RESET_SAME_STEP,
     AutoresetMode.DISABLED: RESET_DISABLED,
 }
-CHUNK = 64  # environments that a thread takes at a time in a rollout, at most: they stay in the cache for all its steps
+CHUNK = 256  # environments that a thread takes at a time in a rollout, at most: they stay in its cache for all steps
 STEP_CHUNK = 128  # the same in a single step: taking them costs as much as stepping one or two
 STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 

@@ -14,7 +14,7 @@ import psutil
 from numpy.typing import NDArray
 
 from garrison.bench.method.fresh import Work
-from garrison.bench.suites.simulators import LENGTH, RED_MIX
+from garrison.bench.suites.simulators import LENGTH, RED_MIX, in_calls
 from garrison.bench.suites.stepping import side_by_side
 from garrison.cage2.names import NUM_ACTIONS
 from garrison.system import MEGABYTE
@@ -37,14 +37,8 @@ def batch(num_envs: int, threads: int = 1) -> Iterator[Work]:
     """
     actions = np.random.default_rng(0).integers(0, NUM_ACTIONS, (_batches(num_envs), num_envs))
     envs, resident = _seasoned(num_envs, threads)
-    calls = max(1, 20_000 // num_envs)
-
-    def advance() -> int:
-        for k in range(calls):
-            envs.step(actions[k % len(actions)])
-        return calls * num_envs
-
-    yield Work(advance, lambda: resident | (bytes_moved(envs, actions[0]) if num_envs >= TOLD_FROM else {}))
+    moved = partial(bytes_moved, envs, actions[0]) if num_envs >= TOLD_FROM else dict
+    yield Work(in_calls(envs, actions), lambda: resident | moved())
     envs.close()
 
 

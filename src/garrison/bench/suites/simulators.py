@@ -1,17 +1,38 @@
 """Workloads that step CAGE-2 with random actions: our batch and single environment, CybORG, MiniCAGE."""
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from garrison.bench.method.fresh import Work
 
 RED_MIX = {"bline": 0.5, "meander": 0.5}
 LENGTH = 100
 _ROUNDS = 64  # different batches of random actions, drawn before the clock starts
+_STEPS = 20_000  # of all environments together, about: a look at the clock costs nothing beside them
+
+
+def in_calls(envs: Any, actions: NDArray[np.int64], steps: int = _STEPS) -> Callable[[], int]:
+    """Return what steps all environments, about `steps` times together; each time it goes on in `actions`, (rounds, n).
+
+    Begun anew, a large batch would be given its first few over and over: an environment that always gets the same
+    action is stepped more quickly, and is not stepped at random.
+    """
+    num_envs = int(envs.num_envs)
+    calls, following = max(1, steps // num_envs), cycle(actions)
+
+    def advance() -> int:
+        for chosen in islice(following, calls):
+            envs.step(chosen)
+        return calls * num_envs
+
+    return advance
 
 
 @contextmanager
@@ -22,15 +43,8 @@ def native(num_envs: int, threads: int = 1) -> Iterator[Work]:
     envs = VectorEnv(num_envs, red=RED_MIX, length=LENGTH, threads=threads, autoreset_mode="SameStep", copy=False)
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(0, 145, (_ROUNDS, num_envs))
-    calls = max(1, 20_000 // num_envs)
-
-    def advance() -> int:
-        for k in range(calls):
-            envs.step(actions[k % _ROUNDS])
-        return calls * num_envs
-
     state_mb = sum(array.nbytes for array in vars(envs).values() if isinstance(array, np.ndarray)) / 1e6
-    yield Work(advance, lambda: {"batch_mb": state_mb})
+    yield Work(in_calls(envs, actions), lambda: {"batch_mb": state_mb})
     envs.close()
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from garrison import system
 from garrison.bench.method.measure import provenance
 from garrison.bench.method.terminal import print_table
-from garrison.bench.suites.simulators import LENGTH, RED_MIX
+from garrison.bench.suites.simulators import LENGTH, RED_MIX, in_calls
 from garrison.storage.atomic import write_json
 
 BARE = "none"
@@ -67,22 +67,20 @@ def compare(num_envs: int, rounds: int) -> list[VariantSpeed]:
         )
         batches[name].reset(seed=0)
     actions = np.random.default_rng(0).integers(0, 145, (_ACTIONS, num_envs))
-    calls = max(1, _STEPS // num_envs)
+    turns = {name: in_calls(envs, actions, _STEPS) for name, envs in batches.items()}
     seconds: dict[str, list[float]] = {name: [] for name in VARIANTS}
     names = list(VARIANTS)
     for turn in range(rounds + 1):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            envs = batches[name]
             begun = time.thread_time()
-            for k in range(calls):
-                envs.step(actions[k % _ACTIONS])
+            steps = turns[name]()
             if turn > 0:  # the first round warms up
                 seconds[name].append(time.thread_time() - begun)
     rows = []
     for name, times in seconds.items():
         ratios = [bare / own for bare, own in zip(seconds[BARE], times, strict=True)]
         low, ratio, high = statistics.quantiles(ratios, n=4, method="inclusive")
-        rows.append(VariantSpeed(num_envs, name, calls * num_envs / statistics.median(times), low, ratio, high))
+        rows.append(VariantSpeed(num_envs, name, steps / statistics.median(times), low, ratio, high))
     return rows
 
 
