@@ -11,8 +11,9 @@ import pytest
 import garrison.vector
 from garrison import cli
 from garrison.bench.method.fresh import Configuration
-from garrison.bench.method.labels import name_of
+from garrison.bench.method.labels import LIMIT, name_of
 from garrison.bench.method.measure import doubling
+from garrison.bench.method.measurement import BenchResult, Measurement
 from garrison.bench.suites import backend_speed, stepping
 from garrison.bench.synthetic import BLOCK, Synthetic, rounds_per_second, spin
 
@@ -60,6 +61,22 @@ def test_who_cannot_start_so_many_environments_is_left_out(monkeypatch: pytest.M
     )
     backend_speed._cells(backend_speed.Arguments(envs=(20, 21), costs=("free",)), "a name", [slow, quick])
     assert [(row.labels["who"], row.labels["envs"]) for row in rows] == [("slow", 20), ("quick", 20), ("quick", 21)]
+
+
+def test_the_table_of_a_number_of_environments_leaves_out_who_was_not_measured_with_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        Measurement(Configuration({"who": who, "envs": num_envs, "cost": "free"}, "a:b"), ())
+        for who, num_envs in ((LIMIT, 20), ("slow", 20), (LIMIT, 200))
+    ]
+    result = BenchResult(tuple(rows), {}, {})
+    backend_speed.print_cells(result, 20, ["free"])
+    assert "slow" in capsys.readouterr().out
+    backend_speed.print_cells(result, 200, ["free"])
+    shown = capsys.readouterr().out
+    assert LIMIT in shown
+    assert "slow" not in shown
 
 
 def test_auto_is_told_that_its_caller_takes_environments_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:

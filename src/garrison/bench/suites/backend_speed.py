@@ -174,7 +174,7 @@ def contestants(quick: bool = False) -> list[Contestant]:
 def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> None:
     """Print every backend at this number of environments, one column per cost."""
     lines = []
-    for labels in _ways(result):
+    for labels in _ways(result, num_envs):
         row = [m for cost in costs if (m := result.find(**labels, envs=num_envs, cost=cost))]
         limits = [result.find(who=LIMIT, envs=num_envs, cost=cost) for cost in costs]
         cells = [_cell(m, limit) for m, limit in zip(row, limits, strict=True)]
@@ -185,10 +185,11 @@ def print_cells(result: BenchResult, num_envs: int, costs: Sequence[str]) -> Non
     print_table(title, ("backend", *costs, "processes", "peak MB", "start s"), lines)
 
 
-def _ways(result: BenchResult) -> list[Labels]:
+def _ways(result: BenchResult, num_envs: int) -> list[Labels]:
+    """Return who was measured with this number of environments: some are left out where they are many."""
     found: list[Labels] = []
     for m in result.measurements:
-        if _way(m) not in found:
+        if m.labels["envs"] == num_envs and _way(m) not in found:
             found.append(_way(m))
     return found
 
