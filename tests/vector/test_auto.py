@@ -22,7 +22,7 @@ def test_cheap_steps_stay_in_one_process() -> None:
 
 
 def test_many_cheap_steps_are_shared_with_the_caller() -> None:
-    """200 environments that do nothing were half as fast again with a worker beside the caller, 20 half as fast."""
+    """With a worker beside the caller, 200 environments that do nothing are half as fast again, and 20 are slower."""
     nothing = Load(0.27e-6)
     assert choose(nothing, 20, cores=2).backend == "serial"
     assert choose(nothing, 200, cores=2).backend == "joint"
