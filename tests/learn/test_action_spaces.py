@@ -9,10 +9,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from garrison import vector
 from garrison.learn import PolicyConfig, PPOConfig, a3c, impala, train
+from garrison.learn.collectors import make_collector
 from garrison.learn.config import A3CConfig, ImpalaConfig
 from garrison.learn.nn.network import make_network
 from garrison.learn.nn.policy import Policy
-from garrison.learn.ready_first import make_collector
 from garrison.learn.rollout import Rollout
 from garrison.learn.spaces.registry import action_distribution
 from garrison.learn.stopwatch import Stopwatch

@@ -15,12 +15,12 @@ from garrison.agents.forward import PlainNetwork, TorchNetwork, network_of
 from garrison.cage2 import VectorEnv
 from garrison.errors import UserError
 from garrison.learn import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig, train
+from garrison.learn.collectors import make_collector
 from garrison.learn.config import LearnerConfig
 from garrison.learn.envs import extras_space, policy_of
 from garrison.learn.nn.description import describe_policy
 from garrison.learn.nn.loss import Terms
 from garrison.learn.nn.network import make_network
-from garrison.learn.ready_first import make_collector
 from garrison.learn.rollout import Rollout, TrainingBatch
 from garrison.learn.stopwatch import Stopwatch
 

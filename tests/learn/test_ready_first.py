@@ -12,8 +12,9 @@ import garrison.vector
 from garrison.errors import UserError
 from garrison.learn import A3CConfig, ImpalaConfig, PolicyConfig, PPOConfig, ready_first, train
 from garrison.learn.collector import Collector
+from garrison.learn.collectors import make_collector
 from garrison.learn.nn.network import make_network
-from garrison.learn.ready_first import ReadyFirstCollector, make_collector
+from garrison.learn.ready_first import ReadyFirstCollector
 from garrison.learn.rollout import Rollout
 from garrison.learn.stages import COLLECTING
 from garrison.learn.stopwatch import Stopwatch

@@ -38,6 +38,7 @@ from garrison.cage2.names import (
     Red,
     Source,
 )
+from garrison.cage2.native_steps import NativeSteps
 from garrison.cage2.observation_sets import choose_observation
 from garrison.cage2.playing import NO_POLICY, NOTHING_KEPT, get_ready, play_share
 from garrison.cage2.policies import Policy, read_policy
@@ -73,6 +74,7 @@ RESET_MODES = {
 }
 CHUNK = 256  # environments that a thread takes at a time in a rollout, at most: they stay in its cache for all steps
 STEP_CHUNK = 128  # the same in a single step: taking them costs as much as stepping one or two
+PLAYED = frozenset({"step", "action_masks", "learning_rewards"})  # who replaces one of them has it called, step by step
 STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -324,6 +326,18 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def red_view(self) -> RedView:
         """What Red knows now, as a `RedAgent` is shown it."""
         return RedView(self._envs)
+
+    def native_steps(self) -> NativeSteps | None:
+        """Return what another kernel needs to step this batch; None if a part of its steps is Python.
+
+        It may be used until the next call of any other method.
+        """
+        is_own = type(self) is VectorEnv and PLAYED.isdisjoint(vars(self))
+        if not is_own or self._attackers.are_external or self._details is not None:
+            return None
+        self._check_open()
+        envs, scenario, tapes, _, *buffers = self._arrays()
+        return NativeSteps._make([envs, scenario, tapes, *buffers, self._action_ids, *self._modes()])
 
     def set_orders(self, orders: Any, now: bool = False) -> None:
         """Give the environments new orders, in any form that `Workflow.orders` takes.

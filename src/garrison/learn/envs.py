@@ -41,6 +41,15 @@ def is_ready_first(envs: Any) -> bool:
     return hasattr(envs, "send") and hasattr(envs, "recv")
 
 
+def native_steps(envs: Any) -> Any:
+    """Return what compiled code needs to step these environments, a `garrison.cage2.native_steps.NativeSteps`, or None.
+
+    Only of environments whose own class has it: Gymnasium's wrappers pass on what they do not have, and to step past
+    one would leave out what it does.
+    """
+    return envs.native_steps() if hasattr(type(envs), "native_steps") else None
+
+
 def extra_of(envs: Any, name: str) -> NDArray[Any]:
     """Return the extra of that name, (N, ...), of a vector environment: from its `extras`, or from its `truth`."""
     published, truth = getattr(envs, "extras", None) or {}, getattr(envs, "truth", None)
@@ -89,6 +98,7 @@ class TrainableEnvs:
         get_state(), set_state(state)     what a run needs to continue exactly; with `older_layouts`, the other dtypes
                                           of records that set_state takes
         extras, or truth                  named arrays beside the observations, for a critic that sees more
+        native_steps()                    what compiled code needs to step them, or None; see the function here
         send(actions, env_ids), recv(n)   step some environments, and take the first n that are ready (all in flight, if
                                           fewer), see `garrison.vector.backends.async_`; with `batch_size`, the most
                                           to take at once, and `workers`, what steps them

@@ -18,6 +18,7 @@ from garrison.learn.checks import (
     find_not_finite,
     start_from,
 )
+from garrison.learn.collectors import make_collector
 from garrison.learn.config import PPOConfig
 from garrison.learn.envs import Envs, check_factory, policy_of
 from garrison.learn.episodes import RecentEpisodes
@@ -25,7 +26,6 @@ from garrison.learn.nn.adam import Adam
 from garrison.learn.nn.epoch import Stride
 from garrison.learn.nn.loss import Means, Terms, normalisation
 from garrison.learn.nn.network import choose_threads, find_device, make_network
-from garrison.learn.ready_first import make_collector
 from garrison.learn.rehearsal import rehearse
 from garrison.learn.result import Diverged, Result
 from garrison.learn.returns import explained_variance, gae
@@ -142,23 +142,29 @@ def train(
             parts: list[Means] = []
             norms: list[float] = []
             epochs = 0
-            for epoch in range(config.epochs):
-                epoch_began = len(parts)
-                minibatches = batch.minibatches(config.minibatches, policy.is_recurrent, random)
+            at_once = 1 if config.target_kl else config.epochs  # each call costs the threads a waking
+            while epochs < config.epochs:
+                began_at = len(parts)
+                minibatches = [
+                    rows
+                    for _ in range(at_once)
+                    for rows in batch.minibatches(config.minibatches, policy.is_recurrent, random)
+                ]
                 for number, (means, norm) in enumerate(network.learn(batch, minibatches, terms, adam, stride)):
                     if what := find_not_finite(means, norm):
                         policy.flat.copy_(good_weights)
                         adam.restore(good_adam)
+                        epoch, minibatch = divmod(number, len(minibatches) // at_once)
                         raise Diverged(
-                            f"{what} is not finite since update {updates + 1}, epoch {epoch + 1}, minibatch "
-                            f"{number + 1} (after {steps} steps); the last good state is kept. A lower learning_rate "
-                            f"(now {learning_rate:g}), max_grad_norm or reward_scale may help.",
+                            f"{what} is not finite since update {updates + 1}, epoch {epochs + epoch + 1}, "
+                            f"minibatch {minibatch + 1} (after {steps} steps); the last good state is kept. A lower "
+                            f"learning_rate (now {learning_rate:g}), max_grad_norm or reward_scale may help.",
                             state(),
                         )
                     parts.append(means)
                     norms.append(norm)
-                epochs += 1
-                if config.target_kl and np.mean([p.approx_kl for p in parts[epoch_began:]]) > config.target_kl:
+                epochs += at_once
+                if config.target_kl and np.mean([p.approx_kl for p in parts[began_at:]]) > config.target_kl:
                     break
             policy.observe(rollout)
             watch.mark("learn")

@@ -17,17 +17,10 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from garrison.learn.collector import Collector, EndedEpisodes, Rows
-from garrison.learn.envs import is_ready_first
 from garrison.learn.nn.network import Network
 from garrison.learn.rollout import Rollout
 from garrison.learn.stopwatch import Stopwatch
 from garrison.system import cores
-
-
-def make_collector(envs: VectorEnv[Any, Any, Any], network: Network, seed: int, masked: bool) -> Collector:
-    """Return what collects from these environments: ready first, if they have `send` and `recv`."""
-    kind = ReadyFirstCollector if is_ready_first(envs) else Collector
-    return kind(envs, network, seed, masked)
 
 
 class ReadyFirstCollector(Collector):

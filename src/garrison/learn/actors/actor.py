@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from garrison.learn.actors.transport import ActorPort, ActorReport, Buffer, Layout
+from garrison.learn.collectors import make_collector
 from garrison.learn.config import PolicyConfig
 from garrison.learn.envs import EnvFactory, policy_of
 from garrison.learn.nn.network import make_network
-from garrison.learn.ready_first import make_collector
 from garrison.learn.stages import ACTOR
 from garrison.learn.stopwatch import Stopwatch
 

@@ -51,11 +51,11 @@ class CompiledNetwork:
         self.threads = threads
         self.recurrent_state = policy.initial_state(num_envs)
         self.gradients = torch.zeros_like(policy.flat)
-        self._sgemm = find_sgemm()
+        self.sgemm = find_sgemm()
         plan = LayerPlan(policy)
         offsets = actions.offsets.copy()
         offsets[-1] = plan.padded_outputs
-        self._net = Net(
+        self.net = Net(
             policy.observations.size,
             plan.actor,
             plan.critic,
@@ -98,8 +98,8 @@ class CompiledNetwork:
         def act(workspace: ThreadWorkspace, rows: Rows) -> None:
             here = slice(rows[0], rows[-1] + 1)
             passes.act(
-                self._sgemm,
-                self._net,
+                self.sgemm,
+                self.net,
                 workspace.see(observations, rows),
                 rows,
                 masks[here] if len(masks) else masks,
@@ -108,7 +108,7 @@ class CompiledNetwork:
                 workspace.scratch,
             )
 
-        self._spread(act, np.arange(len(observations)))
+        self.spread(act, np.arange(len(observations)))
 
     def values(self, observations: Array, envs: Rows) -> Floats:
         """Return the critic's values of what the environments `envs` see after their last action."""
@@ -118,9 +118,9 @@ class CompiledNetwork:
         def evaluate(workspace: ThreadWorkspace, rows: Rows) -> None:
             out = Decisions(no_choices, no_log_probs, values[rows[0] : rows[-1] + 1])
             seen = workspace.see(observations, rows)
-            passes.act(self._sgemm, self._net, seen, rows, NO_MASKS, NO_STREAMS, out, workspace.scratch)
+            passes.act(self.sgemm, self.net, seen, rows, NO_MASKS, NO_STREAMS, out, workspace.scratch)
 
-        self._spread(evaluate, np.arange(len(observations)))
+        self.spread(evaluate, np.arange(len(observations)))
         return values
 
     def evaluate(self, rollout: Rollout, recurrent_state: torch.Tensor) -> tuple[Floats, Floats]:
@@ -133,8 +133,8 @@ class CompiledNetwork:
         def evaluate(workspace: ThreadWorkspace, rows: Rows) -> None:
             here = slice(rows[0], rows[-1] + 1)
             passes.evaluate(
-                self._sgemm,
-                self._net,
+                self.sgemm,
+                self.net,
                 workspace.see(observations, rows),
                 rows,
                 masks[here] if len(masks) else masks,
@@ -142,7 +142,7 @@ class CompiledNetwork:
                 workspace.scratch,
             )
 
-        self._spread(evaluate, np.arange(size))
+        self.spread(evaluate, np.arange(size))
         values[size:] = self.values(observations[size:], np.arange(num_envs))
         return log_probs.reshape(steps, num_envs), values.reshape(steps + 1, num_envs)
 
@@ -153,9 +153,9 @@ class CompiledNetwork:
 
         def learn(workspace: ThreadWorkspace, part: Rows) -> None:
             seen, groups = workspace.see(batch.observations, part), plain(singles)(part)
-            passes.learn(self._sgemm, self._net, seen, groups, samples, terms, np.float32(share), workspace.scratch)
+            passes.learn(self.sgemm, self.net, seen, groups, samples, terms, np.float32(share), workspace.scratch)
 
-        used = [workspace.scratch for workspace in self._workspaces[: self._spread(learn, rows)]]
+        used = [workspace.scratch for workspace in self._workspaces[: self.spread(learn, rows)]]
         np.copyto(self.gradients.numpy(), used[0].gradients)
         sums = used[0].sums.copy()
         for scratch in used[1:]:
@@ -195,7 +195,7 @@ class CompiledNetwork:
 
         def learn(me: int) -> None:
             try:
-                learn_epoch(self._sgemm, self._net, seen, course, self._workspaces[me].scratch, self._meeting, me)
+                learn_epoch(self.sgemm, self.net, seen, course, self._workspaces[me].scratch, self._meeting, me)
             except BaseException:  # whoever ends as it should has met the others as often as they have
                 leave(self._meeting, me)
                 raise
@@ -219,9 +219,9 @@ class CompiledNetwork:
         """End the threads."""
         self._pool.shutdown()
 
-    def _spread(self, work: Callable[[ThreadWorkspace, Rows], None], rows: Rows) -> int:
-        """Let every thread work on its part of the rows; return how many had one."""
-        used = min(self.threads, len(rows) // SMALLEST_SHARE)
+    def spread(self, work: Callable[[ThreadWorkspace, Rows], None], rows: Rows, smallest: int = SMALLEST_SHARE) -> int:
+        """Let every thread work on its part of the rows, at least `smallest`; return how many had one."""
+        used = min(self.threads, len(rows) // smallest)
         if used < 2:
             work(self._workspaces[0], rows)
             return 1

@@ -1,9 +1,10 @@
-"""One epoch: for each minibatch its gradient and a step of Adam.
+"""Epochs: for each minibatch its gradient and a step of Adam.
 
 `one_by_one` does it through Python, for every network. `learn_epoch` is each thread's part of the same in compiled
 code, from the first minibatch to the last: the threads share a minibatch's samples, and then its parameters.
 """
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ SQUARES = len(Means._fields)
 """The place of a gradient's squares behind the parts of the loss."""
 SMALLEST_SHARE = 128
 """Fewer rows per thread are not worth waking it."""
-SMALLEST_PART = 64
-"""Fewer groups per thread are not worth adding its gradient; those of an epoch are awake."""
+SMALLEST_PART = 8
+"""Fewer groups per thread are not worth sharing; threads are awake, and add their gradients, in any case."""
 GROUP = 32
 """A group's way through the network takes as long as the loss of this many members."""
 
@@ -52,7 +53,7 @@ class Step(NamedTuple):
     @property
     def is_finite(self) -> bool:
         """Whether learning may go on."""
-        return bool(np.isfinite((*self.means, self.norm)).all())
+        return isfinite(sum(self.means, self.norm))
 
 
 def one_by_one(
@@ -72,7 +73,7 @@ def one_by_one(
 
 
 class Course(NamedTuple):
-    """What all threads of an epoch share."""
+    """What all threads share, of one epoch or several."""
 
     order: Rows
     """The samples, minibatch by minibatch."""

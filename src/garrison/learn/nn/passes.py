@@ -54,11 +54,11 @@ class Decisions(NamedTuple):
 
 
 @kernel
-def _begin(net: Net, seen: Seen, scratch: Scratch) -> None:
+def prepare(net: Net, sees_bits: bool, scratch: Scratch) -> None:
     """Copy the parameters that the passes read in another form than they are stored."""
     begin, outputs = net.action_head[Column.BIAS], net.action_head[Column.OUTPUTS]
     scratch.bias[:outputs] = net.flat[begin : begin + outputs]
-    if seen.bits.shape[0]:
+    if sees_bits:
         for tower in (net.actor, net.critic):
             if tower.shape[0]:
                 turn(_weights(tower[0], net.flat), _turned(tower[0], scratch.turned))
@@ -135,9 +135,16 @@ def act(
     sgemm: Any, net: Net, seen: Seen, rows: Rows, masks: Flags, streams: Streams, out: Decisions, scratch: Scratch
 ) -> None:
     """Draw actions for the observations `rows`, which lie side by side; or only values, if `out.choices` is empty."""
-    blas, work = new_blas(sgemm), scratch.work
-    _begin(net, seen, scratch)
-    wants_logits = out.choices.shape[0] > 0
+    prepare(net, seen.bits.shape[0] > 0, scratch)
+    decide(new_blas(sgemm), net, seen, rows, masks, streams, out, scratch)
+
+
+@kernel
+def decide(
+    blas: Blas, net: Net, seen: Seen, rows: Rows, masks: Flags, streams: Streams, out: Decisions, scratch: Scratch
+) -> None:
+    """Do the same as `act`, which calls it, again and again with the parameters that `prepare` has copied."""
+    work, wants_logits = scratch.work, out.choices.shape[0] > 0
     if seen.bits.shape[0]:
         groups = group_equal(seen.bits[rows[0] : rows[-1] + 1], masks)
     else:
@@ -162,7 +169,7 @@ def act(
 def evaluate(sgemm: Any, net: Net, seen: Seen, rows: Rows, masks: Flags, out: Decisions, scratch: Scratch) -> None:
     """Write the values of the observations `rows` and the log-probabilities of their choices."""
     blas, work = new_blas(sgemm), scratch.work
-    _begin(net, seen, scratch)
+    prepare(net, seen.bits.shape[0] > 0, scratch)
     for begin in range(0, rows.shape[0], CHUNK):
         end = min(begin + CHUNK, rows.shape[0])
         n = end - begin
@@ -189,7 +196,7 @@ def learn(
     """Write the gradient over all members of `groups` into the scratch's `gradients`, the loss's parts into `sums`."""
     blas = new_blas(sgemm)
     work, gradients, flat = scratch.work, scratch.gradients, net.flat
-    _begin(net, seen, scratch)
+    prepare(net, seen.bits.shape[0] > 0, scratch)
     gradients[:] = 0.0
     scratch.turned_gradients[:] = 0.0
     scratch.bias_gradient[:] = 0.0

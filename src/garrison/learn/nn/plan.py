@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from garrison.learn.nn.arithmetic import MASKED
 from garrison.learn.nn.bits import Bits
+from garrison.learn.nn.clock import make_clock
 from garrison.learn.nn.layers import Column, Floats, Table
 from garrison.learn.nn.loss import Means, Rows
 from garrison.learn.nn.parameters import layer_name
@@ -124,6 +125,7 @@ class ThreadWorkspace:
 
     def __init__(self, form: ObservationForm, plan: LayerPlan, gradients: Floats, heads: int) -> None:
         self._form = form
+        self.clock = make_clock()
         self._inputs = np.empty((0, form.size), np.float32)
         is_bits = type(form) is BitsForm
         places = CHUNK * form.size + 8 if is_bits else 0

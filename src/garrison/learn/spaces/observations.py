@@ -120,7 +120,7 @@ class BitsForm(ObservationForm):
 
     def store(self, observations: Any, out: Array) -> None:
         """Pack the bits."""
-        _pack(np.asarray(observations).reshape(len(out), -1), out)
+        pack(np.asarray(observations).reshape(len(out), -1), out)
 
     def inputs(self, stored: Array, rows: Rows, out: NDArray[np.float32]) -> None:
         """Unpack the bits."""
@@ -178,7 +178,8 @@ class NumbersForm(ObservationForm):
 
 
 @kernel(cached=True)
-def _pack(flat: Array, out: Array) -> None:
+def pack(flat: Array, out: Array) -> None:
+    """Write rows of numbers as bits, eight to a byte: whether each is other than 0."""
     for i in range(flat.shape[0]):
         for k in range(out.shape[1]):
             byte = np.uint8(0)
