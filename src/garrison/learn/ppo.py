@@ -150,19 +150,19 @@ def train(
                     for _ in range(at_once)
                     for rows in batch.minibatches(config.minibatches, policy.is_recurrent, random)
                 ]
-                for number, (means, norm) in enumerate(network.learn(batch, minibatches, terms, adam, stride)):
-                    if what := find_not_finite(means, norm):
-                        policy.flat.copy_(good_weights)
-                        adam.restore(good_adam)
-                        epoch, minibatch = divmod(number, len(minibatches) // at_once)
-                        raise Diverged(
-                            f"{what} is not finite since update {updates + 1}, epoch {epochs + epoch + 1}, "
-                            f"minibatch {minibatch + 1} (after {steps} steps); the last good state is kept. A lower "
-                            f"learning_rate (now {learning_rate:g}), max_grad_norm or reward_scale may help.",
-                            state(),
-                        )
-                    parts.append(means)
-                    norms.append(norm)
+                learned = network.learn(batch, minibatches, terms, adam, stride)
+                if what := find_not_finite(*learned[-1]):  # where it has stopped
+                    policy.flat.copy_(good_weights)
+                    adam.restore(good_adam)
+                    epoch, minibatch = divmod(len(learned) - 1, len(minibatches) // at_once)
+                    raise Diverged(
+                        f"{what} is not finite since update {updates + 1}, epoch {epochs + epoch + 1}, minibatch "
+                        f"{minibatch + 1} (after {steps} steps); the last good state is kept. A lower learning_rate "
+                        f"(now {learning_rate:g}), max_grad_norm or reward_scale may help.",
+                        state(),
+                    )
+                parts += [step.means for step in learned]
+                norms += [step.norm for step in learned]
                 epochs += at_once
                 if config.target_kl and np.mean([p.approx_kl for p in parts[began_at:]]) > config.target_kl:
                     break

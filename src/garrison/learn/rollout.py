@@ -155,13 +155,18 @@ class TrainingBatch:
         """Of observations that are bits: the same number for samples of the same observation and the same mask."""
         return number_groups(self.observations, self.masks)
 
+    @cached_property
+    def counted_rows(self) -> NDArray[np.int64]:
+        """The samples that are steps of the task."""
+        return np.flatnonzero(self.counted)
+
     def minibatches(self, count: int, sequences: bool, random: np.random.Generator) -> list[NDArray[np.int64]]:
         """Split the counted samples at random into `count` lists of rows; or whole sequences, as (T, n) rows."""
         steps, num_envs = self.counted.shape
         if sequences:
             grid = np.arange(steps * num_envs).reshape(steps, num_envs)
             return [grid[:, part] for part in np.array_split(random.permutation(num_envs), min(count, num_envs))]
-        rows = np.flatnonzero(self.counted)
+        rows = self.counted_rows
         return split(random.permutation(rows), min(count, len(rows)))
 
 

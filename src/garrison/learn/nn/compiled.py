@@ -210,10 +210,10 @@ class CompiledNetwork:
             raise
         for other in others:
             other.result()
-        steps = [Step(Means(*result[:SQUARES]), result[SQUARES]) for result in course.results.tolist()]
-        bad = next((number for number, step in enumerate(steps) if not step.is_finite), None)
-        adam.steps += len(steps) if bad is None else bad
-        return steps if bad is None else steps[: bad + 1]
+        sound = np.isfinite(course.results).all(axis=1)
+        taken = len(sound) if sound.all() else int(np.argmin(sound))
+        adam.steps += taken
+        return [Step(Means(*result[:SQUARES]), result[SQUARES]) for result in course.results[: taken + 1].tolist()]
 
     def close(self) -> None:
         """End the threads."""
