@@ -210,8 +210,8 @@ class CompiledNetwork:
             raise
         for other in others:
             other.result()
-        sound = np.isfinite(course.results).all(axis=1)
-        taken = len(sound) if sound.all() else int(np.argmin(sound))
+        (bad,) = np.nonzero(~np.isfinite(course.results.sum(axis=1)))
+        taken = int(bad[0]) if len(bad) else len(minibatches)
         adam.steps += taken
         return [Step(Means(*result[:SQUARES]), result[SQUARES]) for result in course.results[: taken + 1].tolist()]
 
