@@ -198,17 +198,22 @@ class TimedLoop:
         return self._steps * self._batch
 
     def facts(self, on_ray: bool) -> dict[str, float]:
-        """Return what the parts took, who waited, and on Ray what travelled."""
+        """Return what the parts took, who waited, and on Ray what travelled.
+
+        The learner pauses between two advances while others are on turn. An actor is stopped in the middle of whatever
+        it does, and that counts as long as the pause: so of its times the medians are told.
+        """
         times = self._times
         means = {name: statistics.fmean(values) for name, values in times.items()}
         total = sum(sum(times[name]) for name in ("wait", "handle", "learn", "publish"))
-        idle = sum(times["idle"])
+        idle, acting, fetch = (statistics.median(times[name]) for name in ("idle", "acting", "fetch"))
         found = {
-            **{f"{name}_ms": 1e3 * means[name] for name in ("handle", "learn", "publish", "fetch")},
+            **{f"{name}_ms": 1e3 * means[name] for name in ("handle", "learn", "publish")},
+            "fetch_ms": 1e3 * fetch,
             "lag": means["lag"],
             "learner_waits": sum(times["wait"]) / total,
-            "actors_wait": idle / (idle + sum(times["acting"]) + sum(times["fetch"])),
-            "actor_rate": self._steps / statistics.median(times["acting"]),
+            "actors_wait": idle / (idle + acting + fetch),
+            "actor_rate": self._steps / acting,
             "weights_bytes": float(self._policy.flat.numel() * 4),
         }
         if on_ray:
