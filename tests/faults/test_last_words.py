@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from garrison.workers import startup_errors
+
 SCRIPT = """
 import sys
 from garrison.errors import GarrisonError
@@ -53,6 +55,25 @@ def test_a_process_that_dies_in_an_import_says_why(tmp_path: Path, who: str, met
     assert "Traceback" in details
     assert 'raise ImportError("the shelf is empty")' in details
     assert done.stderr == "still heard\n"  # the tracebacks are in the error, and the real standard error is back
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "<string>", line 1, in <module>
+    exitcode = _main(fd, parent_sentinel)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (f"{TRACEBACK}ImportError: the shelf is empty\n", "ImportError: the shelf is empty"),
+        (f"{TRACEBACK}ImportError: the shelf is empty\n{TRACEBACK}", "ImportError: the shelf is empty"),
+        (TRACEBACK, "exitcode = _main(fd, parent_sentinel)"),
+        ("  out of memory\n", "out of memory"),
+    ],
+)
+def test_the_reason_is_not_the_middle_of_another_ones_traceback(words: str, why: str) -> None:
+    assert startup_errors.reason(words) == why
 
 
 TALKER = """

@@ -37,6 +37,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 def network_of(envs: Any, threads: int = 1, compute: str = "auto") -> Network:
+    torch.set_num_threads(1)  # as networks do: with more, the first policy's weights are rounded otherwise
     return make_network(policy_of(envs, PolicyConfig(hidden=(32, 16)), seed=3), envs.num_envs, compute, threads)
 
 
@@ -170,6 +171,13 @@ def test_nobody_who_changes_a_step_is_stepped_past(make: Any) -> None:
         network.close()
     assert rewards[1].any()
     assert np.array_equal(2 * rewards[0], rewards[1])
+
+
+def test_a_step_that_is_replaced_for_all_batches_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    envs = VectorEnv(2)
+    assert native_steps(envs) is not None
+    monkeypatch.setattr(VectorEnv, "step", Halved.step)
+    assert native_steps(envs) is None
 
 
 @pytest.mark.parametrize("options", [{"source": "cyborg"}, {"red": "external"}], ids=str)

@@ -74,7 +74,6 @@ RESET_MODES = {
 }
 CHUNK = 256  # environments that a thread takes at a time in a rollout, at most: they stay in its cache for all steps
 STEP_CHUNK = 128  # the same in a single step: taking them costs as much as stepping one or two
-PLAYED = frozenset({"step", "action_masks", "learning_rewards"})  # who replaces one of them has it called, step by step
 STEPS_PER_CALL = 2_000_000  # of all environments together: a fraction of a second, after which Ctrl-C is heard
 
 Step = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -330,10 +329,13 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def native_steps(self) -> NativeSteps | None:
         """Return what another kernel needs to step this batch; None if a part of its steps is Python.
 
-        It may be used until the next call of any other method.
+        It may be used until the next call of any other method. Who replaces a method that takes part in a step, in a
+        subclass or in the place of ours, has it called.
         """
-        is_own = type(self) is VectorEnv and PLAYED.isdisjoint(vars(self))
-        if not is_own or self._attackers.are_external or self._details is not None:
+        is_own = all(getattr(type(self), name, None) is own for name, own in _TAKES_PART.items())
+        if not is_own or not _TAKES_PART.keys().isdisjoint(vars(self)):
+            return None
+        if self._attackers.are_external or self._details is not None:
             return None
         self._check_open()
         envs, scenario, tapes, _, *buffers = self._arrays()
@@ -579,3 +581,7 @@ class VectorEnv(Rendering, gymnasium.vector.VectorEnv[Any, Any, Any]):
     def _tape_steps(self) -> int:
         """How many steps each environment's own tape has."""
         return self._tapes.shape[1] if len(self._tapes) == self.num_envs else 0
+
+
+_TAKES_PART = {name: getattr(VectorEnv, name, None) for name in ("step", "action_masks", "learning_rewards")}
+"""What learners call at every step, as it is here: a batch of ours has no `learning_rewards`"""

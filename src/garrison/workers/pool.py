@@ -168,7 +168,7 @@ class WorkerPool:
         process = self._workers[worker].process
         process.join(1.0)  # its pipes close a moment before it can be waited for
         words = self.startup_stderr(worker)
-        return describe_exit(process.exitcode) + (f": {words.splitlines()[-1].strip()}" if words else "")
+        return describe_exit(process.exitcode) + (f": {startup_errors.reason(words)}" if words else "")
 
     def startup_stderr(self, worker: int) -> str:
         """Return what a worker that died while it started wrote to standard error; later it writes to the real one."""

@@ -64,6 +64,13 @@ def since(start: int) -> str:
     return ""
 
 
+def reason(words: str) -> str:
+    """Return the line that says why a process ended, although another one may be in the middle of its own traceback."""
+    lines = [line for line in words.splitlines() if line.strip()]
+    conclusions = [line for line in lines if not line[0].isspace() and not line.startswith("Traceback ")]
+    return (conclusions or lines or [""])[-1].strip()
+
+
 def _file() -> int:
     if not _files:
         _files.append(nameless_file(appending=True))
