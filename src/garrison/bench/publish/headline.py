@@ -27,8 +27,9 @@ from garrison.report.page import Page
 COST = "500 µs uneven"
 HEADER = ("", "command", "ratio", "Garrison", "the other")
 NOTE = (
-    "Steps/s of the same run, except in the last row. ± reaches to the ends of the 95 % interval; where "
-    f"there were fewer than {FEWEST} rounds, which is too few for one, the range of the rounds stands instead."
+    "Steps/s of the same run, except in the last row. ± reaches to the ends of the 95 % interval; of a wide one the "
+    f"ends are written. Where there were fewer than {FEWEST} rounds, too few for one, the range of the rounds stands "
+    "instead, with their number."
 )
 
 
