@@ -13,8 +13,8 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from garrison.cage2.native_steps import NativeSteps, allow_rows, step_rows
-from garrison.cage2.step import RESET_SAME_STEP, call_in_turn
-from garrison.jit import is_compiled, kernel
+from garrison.cage2.step import RESET_SAME_STEP
+from garrison.jit import kernel
 from garrison.learn.collector import Collector, EndedEpisodes
 from garrison.learn.envs import native_steps
 from garrison.learn.nn.blas import new_blas
@@ -162,7 +162,7 @@ class NativeCollector(Collector):
 
     def __init__(self, envs: VectorEnv[Any, Any, Any], network: CompiledNetwork, seed: int, masked: bool) -> None:
         super().__init__(envs, network, seed, masked)
-        call_in_turn([self._compile], takes_long=not is_compiled(play_rows))
+        self._compile()
 
     def _fill(self, rollout: Rollout, episodes: EndedEpisodes, watch: Stopwatch) -> None:
         at_once = max(1, STEPS_PER_CALL // self.envs.num_envs)
